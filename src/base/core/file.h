@@ -1,0 +1,62 @@
+/* Files: mapped for reading, written whole or not at all.
+ *
+ * A writer fills "PATH.yoke-tmp-PID" and renames it to PATH when everything, fsync included, has
+ * succeeded. A crash leaves at most the temporary file, never half of PATH. */
+#ifndef BASE_CORE_FILE_H
+#define BASE_CORE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/core/status.h"
+
+/* A file mapped read-only. An empty file has data "" and size 0. */
+struct file_map {
+    const unsigned char *data;
+    size_t size_bytes;
+};
+
+/* YOKE_ERR_NOT_FOUND when PATH does not exist, YOKE_ERR_IO otherwise (a directory, no permission). */
+yoke_status file_map_open(const char *path, struct file_map *map_out) YOKE_MUST_USE;
+void file_map_close(struct file_map *map);
+
+struct file_writer {
+    char *path;
+    char *temporary;
+    int fd;
+    size_t n_buffered;
+    unsigned char *buffer;
+};
+
+/* open, any number of writes, then commit or abort. After an error, and after commit, abort does
+ * nothing more than release; it accepts a zeroed writer. Errors name PATH; a full disk is
+ * YOKE_ERR_IO and says so. */
+yoke_status file_writer_open(struct file_writer *writer, const char *path) YOKE_MUST_USE;
+yoke_status file_writer_write(struct file_writer *writer, const void *data,
+                              size_t n_bytes) YOKE_MUST_USE;
+yoke_status file_writer_commit(struct file_writer *writer) YOKE_MUST_USE;
+void file_writer_abort(struct file_writer *writer);
+
+/* Writes a whole file in one call. */
+yoke_status file_write_all(const char *path, const void *data, size_t n_bytes) YOKE_MUST_USE;
+
+/* Copies a file, whole or not at all. */
+yoke_status file_copy(const char *from, const char *to) YOKE_MUST_USE;
+
+bool file_exists(const char *path);
+bool file_is_directory(const char *path);
+
+/* Makes PATH and its missing parents (mode 0777 less the umask). */
+yoke_status file_make_directories(const char *path) YOKE_MUST_USE;
+
+/* Calls `visit(name, context)` for each entry of a directory but "." and "..", in byte order of the
+ * names; the first error of `visit` ends the walk and is returned. */
+yoke_status file_list(const char *directory, yoke_status (*visit)(const char *name, void *context),
+                      void *context) YOKE_MUST_USE;
+
+/* Removes a directory and all below it; it need not exist. Symbolic links are removed, not
+ * followed. */
+yoke_status file_remove_tree(const char *path) YOKE_MUST_USE;
+
+#endif
