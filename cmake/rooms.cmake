@@ -11,6 +11,10 @@ if(YOKE_SANITIZE)
   add_link_options(-fsanitize=${YOKE_SANITIZE})
 endif()
 
+if(YOKE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # Suffix = compile flags = level (a file of a lower level never runs instructions of a higher one).
 set(YOKE_FLAGS_ref -ffp-contract=off)
 set(YOKE_FLAGS_avx2 -mavx2 -mfma -mf16c)
