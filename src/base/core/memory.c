@@ -2,6 +2,7 @@
 #include "base/core/memory.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,14 +21,26 @@ static void *count(void *block, size_t n, size_t size)
     return block;
 }
 
+/* n * size, at least 1: a valid pointer for nothing. False when it overflows. */
+static bool multiply(size_t n, size_t size, size_t *bytes_out)
+{
+    if (__builtin_mul_overflow(n, size, bytes_out)) {
+        return false;
+    }
+    *bytes_out += *bytes_out == 0;
+    return true;
+}
+
 void *mem_calloc(size_t n, size_t size)
 {
-    return count(calloc(n ? n : 1, size ? size : 1), n, size);
+    size_t bytes;
+    return count(multiply(n, size, &bytes) ? calloc(bytes, 1) : NULL, n, size);
 }
 
 void *mem_realloc(void *block, size_t n, size_t size)
 {
-    return count(reallocarray(block, n ? n : 1, size ? size : 1), n, size);
+    size_t bytes;
+    return count(multiply(n, size, &bytes) ? realloc(block, bytes) : NULL, n, size);
 }
 
 void mem_free(void *block)
