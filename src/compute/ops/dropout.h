@@ -7,6 +7,8 @@
 #ifndef COMPUTE_OPS_DROPOUT_H
 #define COMPUTE_OPS_DROPOUT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "compute/ops/compute.h"
@@ -24,6 +26,10 @@ struct token_addresses {
     const uint32_t *examples;  /* [n_tokens] */
     const uint32_t *positions; /* [n_tokens] */
 };
+
+/* Prepares the kernels' view of a site (for ops that fuse dropout into other work). False, with
+ * *stream_out untouched, when there is nothing to drop: NULL or p = 0. */
+bool dropout_begin(const struct dropout *dropout, struct dropout_stream *stream_out);
 
 /* y[n,width] = mask * x / (1-p); y may be x. Its own gradient: dx from dy by the same call. */
 void dropout_apply(const struct compute *compute, const struct dropout *dropout,
