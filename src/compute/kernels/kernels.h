@@ -10,11 +10,12 @@
 #ifndef COMPUTE_KERNELS_KERNELS_H
 #define COMPUTE_KERNELS_KERNELS_H
 
+#include "compute/kernels/attention/attention_kernels.h"
 #include "compute/kernels/dropout/dropout_kernels.h"
 #include "machine/isa/isa.h"
 
 /* X(op): an op's folder, the prefix of its struct and of its fill functions. */
-#define KERNELS_LIST(X) X(dropout)
+#define KERNELS_LIST(X) X(attention) X(dropout)
 
 struct kernels {
 #define KERNELS_MEMBER(op) struct op##_kernels op;

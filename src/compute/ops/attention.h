@@ -22,8 +22,9 @@ struct attention_shape {
 };
 
 /* qkv[n,3,heads,dim] -> out[n,heads,dim], lse[heads,n] (may be NULL for evaluation). Dropout (may be
- * NULL) acts on the probabilities; its column is (head, key position). scratch:
- * attention_scratch(...) bytes. */
+ * NULL) acts on the probabilities; a bit's address is the example of the sequence's first token, the
+ * head, and the places of query and key in their sequence. scratch: attention_scratch(...) bytes on a
+ * 64-byte boundary. The result does not depend on the number of threads. */
 void attention_forward(const struct compute *compute, const struct attention_shape *shape,
                        const struct dropout *dropout, const struct token_addresses *at,
                        const float *qkv, float *out, float *lse, void *scratch);
