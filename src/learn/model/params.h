@@ -2,7 +2,8 @@
  *
  * The order is the order of use in the forward pass. Query, key and value weights of a layer lie one behind
  * the other, so that they are one [3*hidden, hidden] matrix to the encoder and three named
- * tensors to the files; likewise their biases. Every piece starts on a multiple of 16 elements. */
+ * tensors to the files; likewise their biases. Every piece starts on a multiple of 16 elements, but key and
+ * value, which follow query without a gap. Gaps belong to no piece. */
 #ifndef LEARN_MODEL_PARAMS_H
 #define LEARN_MODEL_PARAMS_H
 
@@ -10,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/core/mt19937.h"
 #include "base/core/status.h"
 #include "learn/model/model_config.h"
 
@@ -50,16 +52,32 @@ yoke_status params_init(const struct model_config *config, enum head_kind head,
                         struct params *params_out) YOKE_MUST_USE;
 void params_fini(struct params *params);
 
-/* Draws fresh values as the reference's from_config does after set_seed(seed): N(0, initializer_range) for
- * matrices, padding row zero, biases 0, norms 1 (section "New-head initialisation"). Stable for a seed. */
+/* Elements of a piece. */
+size_t param_size(const struct param *param);
+
+/* What stands before the encoder's names in a model with a head: "distilbert.", "bert.". Static. */
+const char *params_prefix(enum model_family family);
+
+/* The reference's class: "DistilBertForQuestionAnswering". Static. */
+const char *params_architecture(enum model_family family, enum head_kind head);
+
+/* Draws fresh values as the reference's from_config (transformers 5) does after set_seed(seed): N(0,
+ * initializer_range) for matrices, the padding row zero, biases 0, norms 1. The stream is the reference's number for
+ * number, unused draws of its constructors included; values agree but for the last digits of logarithm, sine and
+ * cosine. Gaps keep what they hold. */
 void params_draw(const struct params *params, const struct model_config *config, uint64_t seed,
                  float *values);
 
+/* Draws one piece from the stream as it stands: what the reference does for a piece that a file lacks. */
+void params_draw_one(const struct param *param, const struct model_config *config,
+                     struct mt19937 *mt, float *values);
+
 /* Loads a model folder's weights into values[n_elements]: model.safetensors, its index, pytorch_model.bin,
  * its index, in this order. Base-model files load into head models (prefix added), gamma/beta names
- * are understood, fp16/bf16/fp64 are converted. Missing tensors are drawn as params_draw does and reported with
- * the reference's warning ("newly initialized ... You should probably TRAIN"), unexpected ones are reported;
- * a shape that differs is YOKE_ERR_FORMAT naming file, tensor and both shapes. */
+ * are understood, fp16/bf16/fp64 are converted. Missing tensors are drawn in the table's order from a stream that
+ * starts at `seed`, as the reference draws them after set_seed(seed), and reported with the reference's
+ * warning ("newly initialized ... You should probably TRAIN"); unexpected ones are reported. A shape that differs is
+ * YOKE_ERR_FORMAT naming file, tensor and both shapes; so is a file of which no tensor fits. */
 yoke_status params_load(const struct params *params, const struct model_config *config, const char *folder,
                         uint64_t seed, float *values) YOKE_MUST_USE;
 
