@@ -275,9 +275,8 @@ static const char wanted_page[] =
     "                                  YOKE_TEST_SAVE_STEPS]\n"
     "  --learning_rate X               The highest learning rate, which the schedule reaches after "
     "its\n"
-    "                                  warm-up and leaves again afterwards. [default 5e-5; >0; "
-    "also\n"
-    "                                  --lr]\n"
+    "                                  warm-up and leaves again afterwards. [default 5e-5; >0; also "
+    "--lr]\n"
     "  --save_strategy CHOICE          When checkpoints are written. [default steps; one of\n"
     "                                  no,steps,epoch; also --checkpoint_strategy, --when]\n"
     "  --num_train_epochs_with_a_long_name X\n"
@@ -291,8 +290,8 @@ static const char wanted_page[] =
     "\n"
     "Network:\n"
     "  --port N                        A port. [default -1]\n"
-    "  --use_cpu                       Computes on the CPU. [default false; also --no_cuda,\n"
-    "                                  --use_gpu]\n";
+    "  --use_cpu                       Computes on the CPU. [default false; also --no_cuda, "
+    "--use_gpu]\n";
 
 static void help_is_grouped_and_wrapped(void **state)
 {
