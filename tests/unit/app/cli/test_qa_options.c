@@ -72,7 +72,7 @@ static void older_and_newer_flags_are_understood(void **state)
     EXPECT_OK(parse(&command,
                     "--model_name_or_path . --train_file train.json --validation_file train.json "
                     "--do_train --overwrite_output_dir --use_ipex --xpu_backend ccl "
-                    "--evaluation_strategy steps --use_cpu --max-seq-length 128 "
+                    "--evaluation_strategy steps --use_cpu --max-seq-length 128 --doc-stride 64 "
                     "--pad_to_max_length False"));
     EXPECT_OK(qa_command_check(&command));
     assert_true(command.train.overwrite_output_dir && command.train.use_ipex);
