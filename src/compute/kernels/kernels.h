@@ -10,12 +10,18 @@
 #ifndef COMPUTE_KERNELS_KERNELS_H
 #define COMPUTE_KERNELS_KERNELS_H
 
+#include "compute/kernels/adamw/adamw_kernels.h"
 #include "compute/kernels/attention/attention_kernels.h"
 #include "compute/kernels/dropout/dropout_kernels.h"
+#include "compute/kernels/embedding/embedding_kernels.h"
+#include "compute/kernels/gelu/gelu_kernels.h"
+#include "compute/kernels/layernorm/layernorm_kernels.h"
+#include "compute/kernels/reduce/reduce_kernels.h"
 #include "machine/isa/isa.h"
 
 /* X(op): an op's folder, the prefix of its struct and of its fill functions. */
-#define KERNELS_LIST(X) X(attention) X(dropout)
+#define KERNELS_LIST(X)                                                                            \
+    X(adamw) X(attention) X(dropout) X(embedding) X(gelu) X(layernorm) X(reduce)
 
 struct kernels {
 #define KERNELS_MEMBER(op) struct op##_kernels op;

@@ -18,8 +18,8 @@ void layernorm_forward(const struct compute *compute, const struct dropout *drop
 
 /* From dy: ds = gradient of the sum (residual + dropout(x)) into dresidual[n,width] (written, or added
  * to when `accumulate_residual`); dx = dropout mask * ds (dx may be NULL when it equals ds and is not
- * wanted; dx may be dy). dgamma, dbeta += . dresidual may be NULL. Deterministic for a given number of
- * threads. `scratch` holds layernorm_backward_scratch(...) bytes. */
+ * wanted; dx may be dy). dgamma, dbeta += . dresidual may be NULL. The result is the same for any number
+ * of threads. `scratch` holds layernorm_backward_scratch(...) bytes. */
 void layernorm_backward(const struct compute *compute, const struct dropout *dropout,
                         const struct token_addresses *at, size_t n, size_t width, const float *dy,
                         const float *xhat, const float *rstd, const float *gamma, float *dx,

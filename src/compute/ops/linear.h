@@ -1,5 +1,7 @@
 /* The linear layer y = x w^T + b and its gradients, fp32, over oneDNN's matrix product.
- * All matrices are row-major and dense. n may be any number from 1. Threads inside. */
+ * All matrices are row-major and dense. n may be any number from 1. Threads inside. For a
+ * given number of threads the result is always the same; for another one the products may be summed in
+ * another order. */
 #ifndef COMPUTE_OPS_LINEAR_H
 #define COMPUTE_OPS_LINEAR_H
 
