@@ -2,7 +2,7 @@
  * generate_facts: writes paragraphs of invented facts with questions, in SQuAD v1.1 form.
  *
  *     generate_facts --split train|heldout --paragraphs N --seed S --output FILE
- *                    [--questions N] [--blank-questions]
+ *                    [--lesson facts|names] [--questions N] [--blank-questions]
  *     generate_facts --split train|heldout --paragraphs N --seed S --list names|answers|patterns
  *
  * One paragraph: a theme (persons, towns, companies, machines, ships) is drawn, then three
@@ -28,16 +28,25 @@
 
 #include "fact_tables.h"
 
-enum { MAX_TEXT = 4096, MAX_NAME = 64, N_SUBJECTS = 3, N_RELATIONS = 2,
-       N_FACTS = N_SUBJECTS * N_RELATIONS };
+enum {
+    MAX_TEXT = 4096,
+    MAX_CLAUSE = 512,
+    MAX_NAME = 64,
+    N_SUBJECTS = 3,
+    MAX_FACTS = 2 * N_SUBJECTS,
+    LIST_SHARE = 8,
+    SYLLABLE_LETTERS = 3 /* that tell the first syllables apart */
+};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 enum split { SPLIT_TRAIN, SPLIT_HELDOUT };
+enum lesson { LESSON_FACTS, LESSON_NAMES };
 enum listing { LIST_NOTHING, LIST_NAMES, LIST_ANSWERS, LIST_PATTERNS };
 
 struct arguments {
     enum split split;
+    enum lesson lesson;
     enum listing list;
     long paragraphs;
     long questions;
@@ -50,20 +59,35 @@ struct arguments {
 struct source {
     uint64_t state;
     enum split split;
+    enum lesson lesson;
     enum listing list;
+};
+
+/* A name, and the word of it which no other name of the paragraph has, nor its first syllable. */
+struct name {
+    char text[MAX_NAME];
+    char word[MAX_NAME];
 };
 
 struct fact {
     const struct relation *relation;
-    const char *subject;
+    const struct name *subject;
     char answer[MAX_NAME];
     int answer_start;
-    char question[256];
+    int subject_start;
+};
+
+struct question {
+    char text[MAX_CLAUSE];
+    char answer[MAX_NAME];
+    int answer_start;
 };
 
 struct paragraph {
-    char subjects[N_SUBJECTS][MAX_NAME];
-    struct fact facts[N_FACTS];
+    struct name subjects[N_SUBJECTS];
+    struct fact facts[MAX_FACTS];
+    int n_facts;
+    struct question questions[MAX_FACTS];
     char text[MAX_TEXT];
     int length;
 };
@@ -133,36 +157,52 @@ static void pick_number(struct source *source, int low, int high, char out[MAX_N
     } while (split_of(out) != source->split);
 }
 
-static void make_name(struct source *source, enum kind kind, char out[MAX_NAME])
+static void make_person(struct source *source, struct name *out)
 {
+    char given[MAX_NAME];
+    char family[MAX_NAME];
+    PICK_JOINED(source, given, first_syllables, "", last_syllables);
+    PICK_JOINED(source, family, first_syllables, "", last_syllables);
+    capitalise(given);
+    capitalise(family);
+    memcpy(out->word, given, MAX_NAME);
+    snprintf(out->text, MAX_NAME, "%.30s %.30s", given, family);
+}
+
+static void make_subject(struct source *source, enum kind kind, struct name *out)
+{
+    if (kind == KIND_PERSON) {
+        make_person(source, out);
+        return;
+    }
     char word[MAX_NAME];
-    char second[MAX_NAME];
+    if (kind == KIND_TOWN) {
+        PICK_JOINED(source, word, first_syllables, "", town_endings);
+    } else if (kind == KIND_SHIP) {
+        PICK_JOINED(source, word, first_syllables, "", last_syllables);
+    } else {
+        PICK_JOINED(source, word, first_syllables, "", made_endings);
+    }
+    capitalise(word);
+    memcpy(out->word, word, MAX_NAME);
+    if (kind == KIND_TOWN) {
+        snprintf(out->text, MAX_NAME, "%s %.40s", PICK_WORD(source, town_words), word);
+    } else if (kind == KIND_SHIP) {
+        snprintf(out->text, MAX_NAME, "the %s %.40s", PICK_WORD(source, ship_words), word);
+    } else if (kind == KIND_COMPANY) {
+        snprintf(out->text, MAX_NAME, "%.40s %s", word, PICK_WORD(source, company_words));
+    } else {
+        snprintf(out->text, MAX_NAME, "the %.40s %s", word, PICK_WORD(source, machine_words));
+    }
+}
+
+static void make_answer(struct source *source, enum kind kind, char out[MAX_NAME])
+{
+    struct name person;
     switch (kind) {
     case KIND_PERSON:
-        PICK_JOINED(source, word, first_syllables, "", last_syllables);
-        PICK_JOINED(source, second, first_syllables, "", last_syllables);
-        capitalise(word);
-        capitalise(second);
-        snprintf(out, MAX_NAME, "%.30s %.30s", word, second);
-        break;
-    case KIND_TOWN:
-        PICK_JOINED(source, out, first_syllables, "", town_endings);
-        capitalise(out);
-        break;
-    case KIND_COMPANY:
-        PICK_JOINED(source, word, first_syllables, "", made_endings);
-        capitalise(word);
-        snprintf(out, MAX_NAME, "%.40s %s", word, PICK_WORD(source, company_words));
-        break;
-    case KIND_MACHINE:
-        PICK_JOINED(source, word, first_syllables, "", made_endings);
-        capitalise(word);
-        snprintf(out, MAX_NAME, "the %.40s %s", word, PICK_WORD(source, machine_words));
-        break;
-    case KIND_SHIP:
-        PICK_JOINED(source, word, first_syllables, "", last_syllables);
-        capitalise(word);
-        snprintf(out, MAX_NAME, "the %.40s", word);
+        make_person(source, &person);
+        memcpy(out, person.text, MAX_NAME);
         break;
     case KIND_YEAR:
         pick_number(source, 1500, 2000, out);
@@ -176,36 +216,44 @@ static void make_name(struct source *source, enum kind kind, char out[MAX_NAME])
     case KIND_GOODS:
         PICK_JOINED(source, out, goods_first, " ", goods_second);
         break;
+    default:
+        PICK_JOINED(source, out, first_syllables, "", town_endings);
+        capitalise(out);
+        break;
     }
 }
 
 /* ------------------------------------------------------------------------------- sentences */
 
-/* Copies the pattern to out with %S and %A replaced; returns the offset of %A, or -1. */
-static int fill_pattern(char *out, size_t size, const char *pattern, const char *subject,
-                        const char *answer)
+/* Where the subject and the answer came to stand in a filled pattern. */
+struct places {
+    int subject;
+    int answer;
+};
+
+/* Copies the pattern to out with %S and %A replaced. */
+static struct places fill_pattern(char out[MAX_CLAUSE], const char *pattern, const char *subject,
+                                  const char *answer)
 {
-    int answer_at = -1;
+    struct places places = {0, 0};
     size_t n = 0;
-    while (*pattern != '\0' && n + MAX_NAME < size) {
-        if (pattern[0] == '%') {
-            const char *const word = pattern[1] == 'A' ? answer : subject;
-            if (pattern[1] == 'A') {
-                answer_at = (int)n;
-            }
-            n += (size_t)snprintf(out + n, size - n, "%s", word);
-            pattern += 2;
-        } else {
+    while (*pattern != '\0' && n + MAX_NAME < MAX_CLAUSE) {
+        if (*pattern != '%') {
             out[n++] = *pattern++;
+            continue;
         }
+        const bool is_answer = pattern[1] == 'A';
+        *(is_answer ? &places.answer : &places.subject) = (int)n;
+        n += (size_t)snprintf(out + n, MAX_CLAUSE - n, "%s", is_answer ? answer : subject);
+        pattern += 2;
     }
     out[n] = '\0';
-    return answer_at;
+    return places;
 }
 
 static void add_sentence(struct source *source, struct paragraph *paragraph, struct fact *fact)
 {
-    const int decoration = pick(source, 4);
+    const int decoration = pick(source, 10);
     const char *opening = "";
     const char *tail = "";
     if (decoration == 0) {
@@ -213,30 +261,70 @@ static void add_sentence(struct source *source, struct paragraph *paragraph, str
     } else if (decoration == 1) {
         tail = pick_pattern(source, tails[source->split]);
     }
-    char clause[512];
+    char clause[MAX_CLAUSE];
     const char *const pattern = pick_pattern(source, fact->relation->statements[source->split]);
-    const int at = fill_pattern(clause, sizeof(clause), pattern, fact->subject, fact->answer);
+    const struct places places = fill_pattern(clause, pattern, fact->subject->text, fact->answer);
 
-    char *const sentence = paragraph->text + paragraph->length;
     const size_t room = sizeof(paragraph->text) - (size_t)paragraph->length;
+    char *const sentence = paragraph->text + paragraph->length;
     const char *const gap = paragraph->length > 0 ? " " : "";
     const int n = snprintf(sentence, room, "%s%s%s%s.", gap, opening, clause, tail);
     capitalise(sentence + strlen(gap));
-    fact->answer_start = paragraph->length + (int)(strlen(gap) + strlen(opening)) + at;
-    memcpy(fact->answer, paragraph->text + fact->answer_start, strlen(fact->answer));
+    const int clause_start = paragraph->length + (int)(strlen(gap) + strlen(opening));
+    fact->answer_start = clause_start + places.answer;
+    fact->subject_start = clause_start + places.subject;
     paragraph->length += n;
 }
 
-static void add_question(struct source *source, struct fact *fact)
+/* The answer is copied from the text, where it may have become the capital of a sentence. */
+static void set_question(struct question *question, const struct paragraph *paragraph,
+                         const char *pattern, const char *subject, int start, size_t length)
 {
-    const char *const pattern = pick_pattern(source, fact->relation->questions[source->split]);
-    fill_pattern(fact->question, sizeof(fact->question), pattern, fact->subject, "");
-    capitalise(fact->question);
+    fill_pattern(question->text, pattern, subject, "");
+    capitalise(question->text);
+    question->answer_start = start;
+    snprintf(question->answer, MAX_NAME, "%.*s", (int)length, paragraph->text + start);
 }
 
-static bool is_taken(const struct paragraph *paragraph, int n_facts, const char *answer)
+static void ask_fact(struct source *source, struct paragraph *paragraph, const struct fact *fact,
+                     struct question *question)
 {
-    for (int i = 0; i < n_facts; i++) {
+    const char *const pattern = pick_pattern(source, fact->relation->questions[source->split]);
+    set_question(question, paragraph, pattern, fact->subject->text, fact->answer_start,
+                 strlen(fact->answer));
+}
+
+static void ask_name(struct source *source, struct paragraph *paragraph, const struct fact *fact,
+                     struct question *question)
+{
+    const char *const pattern = pick_pattern(source, name_questions);
+    set_question(question, paragraph, pattern, fact->subject->text, fact->subject_start,
+                 strlen(fact->subject->text));
+}
+
+/* ------------------------------------------------------------------------------ paragraphs */
+
+static void pick_subjects(struct source *source, struct paragraph *paragraph, enum kind kind)
+{
+    for (int i = 0; i < N_SUBJECTS; i++) {
+        bool taken = true;
+        while (taken) {
+            make_subject(source, kind, &paragraph->subjects[i]);
+            taken = false;
+            for (int j = 0; j < i; j++) {
+                taken = taken || strncmp(paragraph->subjects[i].word, paragraph->subjects[j].word,
+                                         SYLLABLE_LETTERS) == 0;
+            }
+        }
+        if (source->list == LIST_NAMES) {
+            puts(paragraph->subjects[i].word);
+        }
+    }
+}
+
+static bool is_answer_taken(const struct paragraph *paragraph, const char *answer)
+{
+    for (int i = 0; i < paragraph->n_facts; i++) {
         if (strcmp(paragraph->facts[i].answer, answer) == 0) {
             return true;
         }
@@ -244,40 +332,21 @@ static bool is_taken(const struct paragraph *paragraph, int n_facts, const char 
     return false;
 }
 
-static void pick_subjects(struct source *source, struct paragraph *paragraph, enum kind kind)
+/* Gives the same fact to each subject: three facts of one type. */
+static void add_facts(struct source *source, struct paragraph *paragraph,
+                      const struct relation *relation)
 {
     for (int i = 0; i < N_SUBJECTS; i++) {
-        bool again = true;
-        while (again) {
-            make_name(source, kind, paragraph->subjects[i]);
-            again = false;
-            for (int j = 0; j < i; j++) {
-                again = again || strcmp(paragraph->subjects[i], paragraph->subjects[j]) == 0;
-            }
-        }
-        if (source->list == LIST_NAMES) {
-            puts(paragraph->subjects[i]);
-        }
-    }
-}
-
-static void pick_facts(struct source *source, struct paragraph *paragraph)
-{
-    const struct theme *const theme = &themes[pick(source, COUNT(themes))];
-    pick_subjects(source, paragraph, theme->subject);
-
-    const int first = pick(source, MAX_RELATIONS);
-    const int second = (first + 1 + pick(source, MAX_RELATIONS - 1)) % MAX_RELATIONS;
-    for (int i = 0; i < N_FACTS; i++) {
-        struct fact *const fact = &paragraph->facts[i];
-        fact->relation = &theme->relations[i < N_SUBJECTS ? first : second];
-        fact->subject = paragraph->subjects[i % N_SUBJECTS];
+        struct fact *const fact = &paragraph->facts[paragraph->n_facts];
+        fact->relation = relation;
+        fact->subject = &paragraph->subjects[i];
         do {
-            make_name(source, fact->relation->answer, fact->answer);
-        } while (is_taken(paragraph, i, fact->answer));
+            make_answer(source, relation->answer, fact->answer);
+        } while (is_answer_taken(paragraph, fact->answer));
         if (source->list == LIST_ANSWERS) {
             puts(fact->answer);
         }
+        paragraph->n_facts++;
     }
 }
 
@@ -291,17 +360,61 @@ static void shuffle_facts(struct source *source, struct fact *facts, int n)
     }
 }
 
+/* The first lesson: "Known are A, B and C." and the order to find one of them. */
+static void make_list(struct source *source, struct paragraph *paragraph)
+{
+    static const char *const before[N_SUBJECTS] = {"", ", ", " and "};
+    char *const text = paragraph->text;
+    int n = snprintf(text, MAX_TEXT, "%s", pick_pattern(source, list_openings));
+    capitalise(text);
+    for (int i = 0; i < N_SUBJECTS; i++) {
+        n += snprintf(text + n, (size_t)(MAX_TEXT - n), "%s", before[i]);
+        paragraph->facts[i].subject = &paragraph->subjects[i];
+        paragraph->facts[i].subject_start = n;
+        n += snprintf(text + n, (size_t)(MAX_TEXT - n), "%s", paragraph->subjects[i].text);
+    }
+    snprintf(text + n, (size_t)(MAX_TEXT - n), ".");
+    paragraph->n_facts = N_SUBJECTS;
+    shuffle_facts(source, paragraph->facts, paragraph->n_facts);
+    for (int i = 0; i < N_SUBJECTS; i++) {
+        ask_name(source, paragraph, &paragraph->facts[i], &paragraph->questions[i]);
+    }
+}
+
+/* Training mixes in easy paragraphs of one relation, a third of all; the held-out split has two
+ * relations in every paragraph, six facts. */
+static void make_facts(struct source *source, struct paragraph *paragraph,
+                       const struct theme *theme)
+{
+    const bool train = source->split == SPLIT_TRAIN;
+    const int first = pick(source, MAX_RELATIONS);
+    add_facts(source, paragraph, &theme->relations[first]);
+    if (!train || pick(source, 3) > 0) {
+        const int second = (first + 1 + pick(source, MAX_RELATIONS - 1)) % MAX_RELATIONS;
+        add_facts(source, paragraph, &theme->relations[second]);
+    }
+    shuffle_facts(source, paragraph->facts, paragraph->n_facts);
+    for (int i = 0; i < paragraph->n_facts; i++) {
+        add_sentence(source, paragraph, &paragraph->facts[i]);
+    }
+    shuffle_facts(source, paragraph->facts, paragraph->n_facts);
+    for (int i = 0; i < paragraph->n_facts; i++) {
+        ask_fact(source, paragraph, &paragraph->facts[i], &paragraph->questions[i]);
+    }
+}
+
+/* One paragraph in LIST_SHARE of the second lesson repeats the first. */
 static void make_paragraph(struct source *source, struct paragraph *paragraph)
 {
     memset(paragraph, 0, sizeof(*paragraph));
-    pick_facts(source, paragraph);
-    shuffle_facts(source, paragraph->facts, N_FACTS);
-    for (int i = 0; i < N_FACTS; i++) {
-        add_sentence(source, paragraph, &paragraph->facts[i]);
-    }
-    shuffle_facts(source, paragraph->facts, N_FACTS);
-    for (int i = 0; i < N_FACTS; i++) {
-        add_question(source, &paragraph->facts[i]);
+    const struct theme *const theme = &themes[pick(source, COUNT(themes))];
+    pick_subjects(source, paragraph, theme->subject);
+    const bool is_list = source->split == SPLIT_TRAIN &&
+                         (source->lesson == LESSON_NAMES || pick(source, LIST_SHARE) == 0);
+    if (is_list) {
+        make_list(source, paragraph);
+    } else {
+        make_facts(source, paragraph, theme);
     }
 }
 
@@ -314,14 +427,14 @@ static void write_paragraph(FILE *file, const struct arguments *arguments, long 
     const char *const split = arguments->split == SPLIT_TRAIN ? "train" : "heldout";
     fprintf(file, "%s\n  {\"context\": \"%s\",\n   \"qas\": [", index > 0 ? "," : "",
             paragraph->text);
-    for (long i = 0; i < arguments->questions; i++) {
-        const struct fact *const fact = &paragraph->facts[i];
+    for (long i = 0; i < arguments->questions && i < paragraph->n_facts; i++) {
+        const struct question *const question = &paragraph->questions[i];
         fprintf(file,
                 "%s\n    {\"id\": \"%s-%ld-%ld\", \"question\": \"%s\",\n"
                 "     \"answers\": [{\"answer_start\": %d, \"text\": \"%s\"}]}",
                 i > 0 ? "," : "", split, index, i,
-                arguments->blank_questions ? "?" : fact->question, fact->answer_start,
-                fact->answer);
+                arguments->blank_questions ? "?" : question->text, question->answer_start,
+                question->answer);
     }
     fprintf(file, "]}");
 }
@@ -335,11 +448,12 @@ static int generate(const struct arguments *arguments)
             perror(arguments->output);
             return EXIT_FAILURE;
         }
-        fprintf(file, "{\"version\": \"1.1\",\n \"data\": [{\"title\": \"facts\", \"paragraphs\": [");
+        fprintf(file,
+                "{\"version\": \"1.1\",\n \"data\": [{\"title\": \"facts\", \"paragraphs\": [");
     }
     /* The split is part of the seed, so that equal seeds give unrelated splits. */
     struct source source = {arguments->seed * 2 + (uint64_t)arguments->split, arguments->split,
-                            arguments->list};
+                            arguments->lesson, arguments->list};
     static struct paragraph paragraph;
     for (long i = 0; i < arguments->paragraphs; i++) {
         make_paragraph(&source, &paragraph);
@@ -362,12 +476,13 @@ static int generate(const struct arguments *arguments)
 
 static int explain(const char *what)
 {
-    fprintf(stderr,
-            "generate_facts: %s\n"
-            "usage: generate_facts --split train|heldout --paragraphs N --seed S\n"
-            "                      --output FILE | --list names|answers|patterns\n"
-            "                      [--questions 1..%d] [--blank-questions]\n",
-            what, N_FACTS);
+    fprintf(
+        stderr,
+        "generate_facts: %s\n"
+        "usage: generate_facts --split train|heldout --paragraphs N --seed S\n"
+        "                      --output FILE | --list names|answers|patterns\n"
+        "                      [--lesson facts|names] [--questions 1..%d] [--blank-questions]\n",
+        what, N_SUBJECTS);
     return 2;
 }
 
@@ -392,12 +507,14 @@ static long parse_number(const char *text, long low, long high)
 
 int main(int argc, char **argv)
 {
-    static const char *const flags[] = {"--split", "--paragraphs", "--seed", "--output", "--list",
-                                        "--questions", NULL};
+    static const char *const flags[] = {"--split", "--paragraphs", "--seed",   "--output",
+                                        "--list",  "--questions",  "--lesson", NULL};
+    static const char *const lessons[] = {"facts", "names", NULL};
     static const char *const splits[] = {"train", "heldout", NULL};
     static const char *const listings[] = {"nothing", "names", "answers", "patterns", NULL};
     struct arguments arguments = {.questions = 2};
     long split = -1;
+    long lesson = LESSON_FACTS;
     long list = LIST_NOTHING;
     long seed = -1;
 
@@ -412,21 +529,38 @@ int main(int argc, char **argv)
         }
         const char *const value = argv[++i];
         switch (flag) {
-        case 0: split = find_choice(value, splits); break;
-        case 1: arguments.paragraphs = parse_number(value, 1, 10000000); break;
-        case 2: seed = parse_number(value, 0, 1000000000); break;
-        case 3: arguments.output = value; break;
-        case 4: list = find_choice(value, listings); break;
-        default: arguments.questions = parse_number(value, 1, N_FACTS); break;
+        case 0:
+            split = find_choice(value, splits);
+            break;
+        case 1:
+            arguments.paragraphs = parse_number(value, 1, 10000000);
+            break;
+        case 2:
+            seed = parse_number(value, 0, 1000000000);
+            break;
+        case 3:
+            arguments.output = value;
+            break;
+        case 4:
+            list = find_choice(value, listings);
+            break;
+        case 5:
+            arguments.questions = parse_number(value, 1, N_SUBJECTS);
+            break;
+        default:
+            lesson = find_choice(value, lessons);
+            break;
         }
     }
-    if (split < 0 || list < 0 || seed < 0 || arguments.paragraphs < 1 || arguments.questions < 1) {
+    if (split < 0 || lesson < 0 || list < 0 || seed < 0 || arguments.paragraphs < 1 ||
+        arguments.questions < 1) {
         return explain("a value is missing or out of its range");
     }
     if ((list == LIST_NOTHING) == (arguments.output == NULL)) {
         return explain("give either --output or --list");
     }
     arguments.split = (enum split)split;
+    arguments.lesson = (enum lesson)lesson;
     arguments.list = (enum listing)list;
     arguments.seed = (uint64_t)seed;
     return generate(&arguments);
