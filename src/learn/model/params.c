@@ -186,7 +186,7 @@ yoke_status params_init(const struct model_config *config, enum head_kind head,
     if (head != HEAD_QA) {
         return yoke_fail(YOKE_ERR_INVALID, "params_init: no head of kind %d", (int)head);
     }
-    struct params params = {0};
+    struct params params = {.head = head};
     yoke_status status;
     YOKE_TRY_GOTO(MEM_NEW(params.table, N_EMBEDDING + N_PER_LAYER * config->n_layers + N_HEAD));
     YOKE_TRY_GOTO(MEM_NEW(params.layers, config->n_layers));

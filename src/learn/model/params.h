@@ -38,6 +38,7 @@ struct layer_params {
 };
 
 struct params {
+    enum head_kind head;
     struct param *table;
     size_t n_params;
     size_t n_elements;   /* of the flat array, gaps included */
