@@ -7,6 +7,9 @@
 #include "app/cli/qa_evaluation.h"
 #include "app/cli/qa_train.h"
 #include "base/core/file.h"
+#include "base/core/memory.h"
+#include "base/core/str.h"
+#include "learn/train/model_card.h"
 #include "learn/train/reports.h"
 
 static void close_inputs(struct qa_inputs *inputs)
@@ -63,6 +66,28 @@ done:
     return status;
 }
 
+/* The card lists what all_results.json has collected. */
+static yoke_status write_card(const struct qa_session *session)
+{
+    const struct qa_options *o = &session->command->qa;
+    const char *folder = session->command->train.output_dir;
+    char *path = str_path(folder, "all_results.json");
+    json_t *results;
+    yoke_status status = path ? json_read_file(path, &results) : YOKE_ERR_NO_MEMORY;
+    mem_free(path);
+    YOKE_TRY(status);
+    const struct model_card card = {
+        .base_model = o->model_name_or_path,
+        .task = "question-answering",
+        .n_ranks = yoke_comm_size(session->comm),
+        .options = &session->command->train,
+        .results = results,
+    };
+    status = model_card_write(&card, folder);
+    json_decref(results);
+    return status;
+}
+
 static yoke_status run_job(struct qa_session *session)
 {
     const struct train_options *o = &session->command->train;
@@ -79,7 +104,10 @@ static yoke_status run_job(struct qa_session *session)
         YOKE_TRY_GOTO(qa_session_load(session, session->command->qa.model_name_or_path));
     }
     if (o->do_eval) {
-        status = evaluate_at_end(session, &inputs, epoch);
+        YOKE_TRY_GOTO(evaluate_at_end(session, &inputs, epoch));
+    }
+    if (o->do_train && session->is_first_rank) {
+        status = write_card(session);
     }
 done:
     close_inputs(&inputs);
