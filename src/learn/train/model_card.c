@@ -92,8 +92,13 @@ static yoke_status is_somebodys(const char *path, bool *somebodys_out)
     }
     struct file_map map;
     YOKE_TRY(file_map_open(path, &map));
-    *somebodys_out = memmem(map.data, map.size_bytes, mark, sizeof mark - 1) == NULL;
+    char *text = mem_strndup((const char *)map.data, map.size_bytes);
     file_map_close(&map);
+    if (!text) {
+        return YOKE_ERR_NO_MEMORY;
+    }
+    *somebodys_out = strstr(text, mark) == NULL;
+    mem_free(text);
     return YOKE_OK;
 }
 
