@@ -24,7 +24,7 @@ static void sum_columns(const struct kernels *kernels, size_t n, size_t width, s
 /* Terms up to 1: rounding grows with the square root of their number, and not with a sum that cancels. */
 static void expect_sums(size_t n, size_t width, const float *got, const float *want)
 {
-    const double allowed = 5e-7 * sqrt((double)n);
+    const double allowed = 1e-6 * sqrt((double)n);
     for (size_t i = 0; i < width; i++) {
         const double error = fabs((double)got[i] - (double)want[i]);
         if (isnan(want[i]) ? !isnan(got[i]) : !(error <= allowed || got[i] == want[i])) {
