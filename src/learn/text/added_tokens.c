@@ -1,5 +1,5 @@
-/* Cutting added tokens out. A model has a handful of them, so candidates are tried one after the other
- * behind a filter on the first character; an automaton would not be faster. */
+/* Cutting added tokens out. A model has a handful of them, so candidates are tried one after the
+ * other behind a filter on the first character; an automaton would not be faster. */
 #include "learn/text/added_tokens.h"
 
 #include <string.h>
@@ -95,8 +95,8 @@ yoke_status added_tokens_prepare(struct added_tokens *added,
     return YOKE_OK;
 }
 
-static bool stands_at(const struct added_token *token, const struct normalized_char *chars, size_t n,
-                      size_t at)
+static bool stands_at(const struct added_token *token, const struct normalized_char *chars,
+                      size_t n, size_t at)
 {
     if (token->n_pattern == 0 || token->n_pattern > n - at) {
         return false;
@@ -132,8 +132,8 @@ static bool is_white(uint32_t code)
     return unicode_flags(code) & UNICODE_WHITE;
 }
 
-/* Applies the token's flags to a match at begin..end; false when it does not stand alone as it must.
- * `floor` is the end of the span before it. */
+/* Applies the token's flags to a match at begin..end; false when it does not stand alone as it
+ * must. `floor` is the end of the span before it. */
 static bool fit_span(const struct added_token *token, const struct normalized_char *chars, size_t n,
                      size_t floor, struct added_span *span)
 {
@@ -158,9 +158,8 @@ static bool find_match(const struct added_tokens *added, bool normalized,
     const uint64_t filter = normalized ? added->first_normalized : added->first_raw;
     size_t at = filter == 0 ? n : cursor->search;
     while (at < n) {
-        const struct added_token *token = filter & filter_bit(chars[at].code)
-                                              ? match_at(added, normalized, chars, n, at)
-                                              : NULL;
+        const struct added_token *token =
+            filter & filter_bit(chars[at].code) ? match_at(added, normalized, chars, n, at) : NULL;
         if (!token) {
             at++;
             continue;

@@ -33,7 +33,8 @@ struct added_tokens {
 void added_tokens_fini(struct added_tokens *added);
 
 /* Adds a copy of `token` (its pattern is not looked at); one with the same content is replaced. */
-yoke_status added_tokens_put(struct added_tokens *added, const struct added_token *token) YOKE_MUST_USE;
+yoke_status added_tokens_put(struct added_tokens *added,
+                             const struct added_token *token) YOKE_MUST_USE;
 
 const struct added_token *added_tokens_find(const struct added_tokens *added, const char *content);
 
@@ -49,13 +50,13 @@ struct added_span {
 
 /* A walk over a text; {0} is its beginning. */
 struct added_cursor {
-    size_t position; /* end of the last span given out */
-    size_t search;   /* where the next match is sought */
+    size_t position;           /* end of the last span given out */
+    size_t search;             /* where the next match is sought */
     struct added_span pending; /* a match found behind the last span; token NULL: none */
 };
 
-/* Cuts chars[0..n) at the added tokens with the given `normalized` flag: leftmost, then longest, without
- * overlap. Each call gives the next span; false when the text is used up. */
+/* Cuts chars[0..n) at the added tokens with the given `normalized` flag: leftmost, then longest,
+ * without overlap. Each call gives the next span; false when the text is used up. */
 bool added_tokens_next(const struct added_tokens *added, bool normalized,
                        const struct normalized_char *chars, size_t n, struct added_cursor *cursor,
                        struct added_span *span_out);

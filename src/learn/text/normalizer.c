@@ -1,9 +1,11 @@
-/* The four steps of the reference's BertNormalizer in its order: clean, ideographs, accents, lower case.
+/* The four steps of the reference's BertNormalizer in its order: clean, ideographs, accents, lower
+ * case.
  *
  * The steps are independent from character to character but for one thing: canonical decomposition
  * sorts combining characters by class. The reference keeps its map to the original text by position
- * while it sorts, so a character that moved answers for the place it moved to; flush_marks() does the
- * same. Marks that the accent step removes are removed after the sorting: they count as places, too. */
+ * while it sorts, so a character that moved answers for the place it moved to; flush_marks() does
+ * the same. Marks that the accent step removes are removed after the sorting: they count as places,
+ * too. */
 #include "learn/text/normalizer.h"
 
 #include "base/core/memory.h"
@@ -50,10 +52,10 @@ static void put_unless_mark(const struct normalizer_options *options, struct nor
     }
 }
 
-/* Puts the waiting marks in canonical order (The Unicode Standard, D109: a stable sort by class). The
- * k-th mark that is the first of its decomposition takes the place of the k-th such mark before the
- * sorting, the others that of the character before them; `source` is the place of the starter before
- * the run. One pass a class: there are about 55, and a run is rarely longer than two. */
+/* Puts the waiting marks in canonical order (The Unicode Standard, D109: a stable sort by class).
+ * The k-th mark that is the first of its decomposition takes the place of the k-th such mark before
+ * the sorting, the others that of the character before them; `source` is the place of the starter
+ * before the run. One pass a class: there are about 55, and a run is rarely longer than two. */
 static void flush_marks(const struct normalizer_options *options, struct normalized_text *text,
                         uint32_t source)
 {
@@ -62,7 +64,7 @@ static void flush_marks(const struct normalizer_options *options, struct normali
         present[text->marks[i].class] = true;
     }
     size_t place = 0;
-    for (unsigned class = 1; class < 256; class++) {
+    for (unsigned class = 1; class < 256; class ++) {
         for (size_t i = 0; present[class] && i < text->n_marks; i++) {
             const struct normalized_mark *mark = &text->marks[i];
             if (mark->class != class) {
@@ -91,7 +93,7 @@ static void put_decomposed(const struct normalizer_options *options, struct norm
         const unsigned class = unicode_combining_class(parts[i]);
         if (class != 0) {
             text->marks[text->n_marks++] =
-                (struct normalized_mark){parts[i], source, (uint8_t)class, i == 0};
+                (struct normalized_mark){parts[i], source, (uint8_t) class, i == 0};
             continue;
         }
         if (text->n_marks > 0) {
@@ -106,7 +108,8 @@ yoke_status normalized_text_decode(const char *text, size_t n_bytes,
                                    struct normalized_text *text_out)
 {
     if (n_bytes >= UINT32_MAX) {
-        return yoke_fail(YOKE_ERR_LIMIT, "a text of %zu bytes; split it, the limit is 4 GiB", n_bytes);
+        return yoke_fail(YOKE_ERR_LIMIT, "a text of %zu bytes; split it, the limit is 4 GiB",
+                         n_bytes);
     }
     YOKE_TRY(MEM_GROW(text_out->chars, text_out->capacity, n_bytes));
     text_out->n = 0;
@@ -132,8 +135,7 @@ yoke_status normalizer_run(const struct normalizer_options *options,
         if (options->clean_text && (flags & UNICODE_DELETE)) {
             continue;
         }
-        const uint32_t code =
-            options->clean_text && (flags & UNICODE_SPACE) ? ' ' : chars[i].code;
+        const uint32_t code = options->clean_text && (flags & UNICODE_SPACE) ? ' ' : chars[i].code;
         const uint32_t around[3] = {' ', code, ' '};
         const bool apart = options->handle_chinese_chars && (flags & UNICODE_CJK);
         YOKE_TRY(reserve(text));

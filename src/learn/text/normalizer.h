@@ -35,8 +35,9 @@ struct normalized_text {
 };
 void normalized_text_fini(struct normalized_text *text);
 
-/* Replaces *text_out by the code points of `text` (n_bytes of UTF-8; U+FFFD for each maximal subpart of a
- * malformed sequence), unchanged; source = index. YOKE_ERR_LIMIT from 2^32 - 1 bytes on. */
+/* Replaces *text_out by the code points of `text` (n_bytes of UTF-8; U+FFFD for each maximal
+ * subpart of a malformed sequence), unchanged; source = index. YOKE_ERR_LIMIT from 2^32 - 1 bytes
+ * on. */
 yoke_status normalized_text_decode(const char *text, size_t n_bytes,
                                    struct normalized_text *text_out) YOKE_MUST_USE;
 

@@ -1,8 +1,8 @@
 /* Encoding: added tokens out, normalise, split into words, longest pieces first.
  *
- * A text is decoded once into (code point, place) pairs and stays in that form: places survive every
- * step, so offsets come for free. Scratch lives in the caller's token list, which makes the tokenizer
- * itself immutable and every thread independent. */
+ * A text is decoded once into (code point, place) pairs and stays in that form: places survive
+ * every step, so offsets come for free. Scratch lives in the caller's token list, which makes the
+ * tokenizer itself immutable and every thread independent. */
 #include "learn/text/tokenizer.h"
 
 #include <string.h>
@@ -98,7 +98,8 @@ void token_list_fini(struct token_list *list)
     *list = (struct token_list){0};
 }
 
-/* Makes room for n_more tokens. The three arrays grow by one rule, so one capacity is right for all. */
+/* Makes room for n_more tokens. The three arrays grow by one rule, so one capacity is right for
+ * all. */
 static yoke_status reserve_tokens(struct token_list *list, size_t n_more)
 {
     const size_t need = list->n + n_more;
@@ -144,7 +145,8 @@ static size_t match_piece(const struct vocab *vocab, uint32_t root,
     return longest;
 }
 
-/* WordPiece (Wu et al. 2016): greedy longest match first; a word with a rest is unknown as a whole. */
+/* WordPiece (Wu et al. 2016): greedy longest match first; a word with a rest is unknown as a whole.
+ */
 static yoke_status encode_word(const struct tokenizer *tokenizer,
                                const struct normalized_char *chars, size_t n,
                                struct token_list *list)
@@ -184,8 +186,7 @@ static yoke_status encode_words(const struct tokenizer *tokenizer,
             continue;
         }
         if (!(flags & UNICODE_PUNCT)) {
-            while (end < n &&
-                   !(unicode_flags(chars[end].code) & (UNICODE_WHITE | UNICODE_PUNCT))) {
+            while (end < n && !(unicode_flags(chars[end].code) & (UNICODE_WHITE | UNICODE_PUNCT))) {
                 end++;
             }
         }
@@ -195,8 +196,8 @@ static yoke_status encode_words(const struct tokenizer *tokenizer,
     return YOKE_OK;
 }
 
-/* Cuts chars[0..n) at the added tokens of one kind: raw text goes on to be normalised and cut again,
- * normalised text to be split into words. */
+/* Cuts chars[0..n) at the added tokens of one kind: raw text goes on to be normalised and cut
+ * again, normalised text to be split into words. */
 static yoke_status encode_spans(const struct tokenizer *tokenizer, bool normalized,
                                 const struct normalized_char *chars, size_t n,
                                 struct token_list *list)

@@ -22,8 +22,8 @@ struct tokenizer {
     struct vocab vocab;        /* what WordPiece may use */
     struct added_tokens added; /* cut out before; an id may lie above those of vocab */
     struct normalizer_options normalizer;
-    char *prefix;          /* of pieces that continue a word */
-    size_t max_word_chars; /* a longer word is unknown as a whole */
+    char *prefix;               /* of pieces that continue a word */
+    size_t max_word_chars;      /* a longer word is unknown as a whole */
     char *specials[N_SPECIALS]; /* NULL: there is no such token (padding and mask only) */
     uint32_t special_ids[N_SPECIALS];
     size_t model_max_length;
@@ -31,13 +31,14 @@ struct tokenizer {
 };
 
 /* Fills vocab, added, normalizer, prefix, max_word_chars and the names of unk, cls and sep from the
- * contents of a tokenizer.json; `path` stands in errors. What the file does not say is left alone. */
+ * contents of a tokenizer.json; `path` stands in errors. What the file does not say is left alone.
+ */
 yoke_status tokenizer_read_json(struct tokenizer *tokenizer, const json_t *json,
                                 const char *path) YOKE_MUST_USE;
 
-/* Adds an added token with the id that the reference would give it: that of the vocabulary, else the
- * next one. An entry with its content is replaced. `id` is what the file says, VOCAB_NO_ID for nothing;
- * YOKE_ERR_FORMAT when it is another one. */
+/* Adds an added token with the id that the reference would give it: that of the vocabulary, else
+ * the next one. An entry with its content is replaced. `id` is what the file says, VOCAB_NO_ID for
+ * nothing; YOKE_ERR_FORMAT when it is another one. */
 yoke_status tokenizer_add_token(struct tokenizer *tokenizer, struct added_token token, uint32_t id,
                                 const char *path) YOKE_MUST_USE;
 
@@ -45,8 +46,8 @@ yoke_status tokenizer_add_token(struct tokenizer *tokenizer, struct added_token 
 yoke_status tokenizer_read_added(const json_t *json, const char *path,
                                  struct added_token *token_out) YOKE_MUST_USE;
 
-/* The boolean at json[key]; *value_out is left alone when the key is missing or null. YOKE_ERR_CONFIG when
- * it is something else. */
+/* The boolean at json[key]; *value_out is left alone when the key is missing or null.
+ * YOKE_ERR_CONFIG when it is something else. */
 yoke_status tokenizer_read_bool(const json_t *json, const char *key, const char *path,
                                 bool *value_out) YOKE_MUST_USE;
 

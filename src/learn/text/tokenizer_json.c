@@ -1,6 +1,6 @@
-/* Reading tokenizer.json: one section after the other, each refused when it asks for anything but a BERT
- * tokenizer. Its truncation, padding and decoder sections are left alone: callers cut windows themselves
- * and the reference resets these two on every call. */
+/* Reading tokenizer.json: one section after the other, each refused when it asks for anything but a
+ * BERT tokenizer. Its truncation, padding and decoder sections are left alone: callers cut windows
+ * themselves and the reference resets these two on every call. */
 #include <string.h>
 
 #include "base/core/memory.h"
@@ -55,8 +55,10 @@ yoke_status tokenizer_add_token(struct tokenizer *tokenizer, struct added_token 
     const uint32_t known = tokenizer_find(tokenizer, token.content);
     token.id = known != VOCAB_NO_ID ? known : next_id(tokenizer);
     if (id != VOCAB_NO_ID && id != token.id) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s: the added token '%s' has id %u, but its place in the "
-                         "vocabulary is %u", path, token.content, id, token.id);
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "%s: the added token '%s' has id %u, but its place in the "
+                         "vocabulary is %u",
+                         path, token.content, id, token.id);
     }
     return added_tokens_put(&tokenizer->added, &token);
 }
@@ -88,26 +90,32 @@ static yoke_status check_type(const json_t *json, const char *section, const cha
     if ((found && strcmp(found, type) == 0) || (!found && may_miss && json_is_object(value))) {
         return YOKE_OK;
     }
-    return yoke_fail(YOKE_ERR_UNSUPPORTED, "%s: %s is %s; only %s, the tokenizer of BERT and DistilBERT, "
-                     "is supported", path, section, found ? found : "missing", type);
+    return yoke_fail(YOKE_ERR_UNSUPPORTED,
+                     "%s: %s is %s; only %s, the tokenizer of BERT and DistilBERT, "
+                     "is supported",
+                     path, section, found ? found : "missing", type);
 }
 
 static yoke_status read_vocab(struct tokenizer *tokenizer, json_t *vocab, const char *path)
 {
     if (!json_is_object(vocab) || json_object_size(vocab) == 0) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s: 'model.vocab' is not an object that gives tokens their "
-                         "ids", path);
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "%s: 'model.vocab' is not an object that gives tokens their "
+                         "ids",
+                         path);
     }
     const char *token;
     json_t *value;
-    json_object_foreach(vocab, token, value) {
+    json_object_foreach(vocab, token, value)
+    {
         const json_int_t id = json_is_integer(value) ? json_integer_value(value) : -1;
         if (id < 0 || id >= VOCAB_MAX_TOKENS) {
-            return yoke_fail(YOKE_ERR_FORMAT, "%s: 'model.vocab': the id of '%s' is not a number "
-                             "between 0 and %d", path, token, VOCAB_MAX_TOKENS - 1);
+            return yoke_fail(YOKE_ERR_FORMAT,
+                             "%s: 'model.vocab': the id of '%s' is not a number "
+                             "between 0 and %d",
+                             path, token, VOCAB_MAX_TOKENS - 1);
         }
-        const yoke_status status =
-            vocab_add(&tokenizer->vocab, token, strlen(token), (uint32_t)id);
+        const yoke_status status = vocab_add(&tokenizer->vocab, token, strlen(token), (uint32_t)id);
         YOKE_TRY(yoke_fail_prefix(status, "%s: 'model.vocab'", path));
     }
     return YOKE_OK;
@@ -142,7 +150,8 @@ static yoke_status read_normalizer(struct tokenizer *tokenizer, const json_t *js
     const json_t *from = json_object_get(json, "normalizer");
     struct normalizer_options *options = &tokenizer->normalizer;
     YOKE_TRY(tokenizer_read_bool(from, "clean_text", path, &options->clean_text));
-    YOKE_TRY(tokenizer_read_bool(from, "handle_chinese_chars", path, &options->handle_chinese_chars));
+    YOKE_TRY(
+        tokenizer_read_bool(from, "handle_chinese_chars", path, &options->handle_chinese_chars));
     YOKE_TRY(tokenizer_read_bool(from, "lowercase", path, &options->lowercase));
     options->strip_accents = options->lowercase;
     return tokenizer_read_bool(from, "strip_accents", path, &options->strip_accents);
@@ -174,8 +183,8 @@ static const char *template_special(const json_t *template, size_t i)
     return json_string_value(json_object_get(item, "id"));
 }
 
-/* Takes the names of cls and sep from the post-processor: BertProcessing, or a template of the same form,
- * [CLS] A [SEP] and [CLS] A [SEP] B [SEP]. */
+/* Takes the names of cls and sep from the post-processor: BertProcessing, or a template of the same
+ * form, [CLS] A [SEP] and [CLS] A [SEP] B [SEP]. */
 static yoke_status read_post_processor(struct tokenizer *tokenizer, const json_t *json,
                                        const char *path)
 {
@@ -199,8 +208,10 @@ static yoke_status read_post_processor(struct tokenizer *tokenizer, const json_t
         sep = fits ? template_special(single, 2) : NULL;
     }
     if (!cls || !sep) {
-        return yoke_fail(YOKE_ERR_UNSUPPORTED, "%s: post_processor does not put '[CLS] A [SEP] B [SEP]' "
-                         "together as BERT does", path);
+        return yoke_fail(YOKE_ERR_UNSUPPORTED,
+                         "%s: post_processor does not put '[CLS] A [SEP] B [SEP]' "
+                         "together as BERT does",
+                         path);
     }
     YOKE_TRY(tokenizer_set_text(&tokenizer->specials[SPECIAL_CLS], cls));
     return tokenizer_set_text(&tokenizer->specials[SPECIAL_SEP], sep);

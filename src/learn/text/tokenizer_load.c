@@ -1,10 +1,10 @@
 /* Opening a tokenizer folder: which file counts for what.
  *
- * The vocabulary comes from tokenizer.json, else from vocab.txt. The classes of the reference that are made
- * for BERT then build the normaliser from tokenizer_config.json alone, and what that file leaves out has
- * the class's default, whatever tokenizer.json says; the generic classes take tokenizer.json as it stands.
- * special_tokens_map.json renames special tokens only where tokenizer_config.json has no
- * added_tokens_decoder, which superseded it. */
+ * The vocabulary comes from tokenizer.json, else from vocab.txt. The classes of the reference that
+ * are made for BERT then build the normaliser from tokenizer_config.json alone, and what that file
+ * leaves out has the class's default, whatever tokenizer.json says; the generic classes take
+ * tokenizer.json as it stands. special_tokens_map.json renames special tokens only where
+ * tokenizer_config.json has no added_tokens_decoder, which superseded it. */
 #include <string.h>
 
 #include "base/core/file.h"
@@ -13,7 +13,8 @@
 #include "base/core/str.h"
 #include "learn/text/tokenizer_internal.h"
 
-/* Above any real model's: such a number in the file stands for "no limit" (the reference writes 1e30). */
+/* Above any real model's: such a number in the file stands for "no limit" (the reference writes
+ * 1e30). */
 static const double NO_MAX_LENGTH = 1e15;
 
 /* The files of one folder while it is read. */
@@ -65,8 +66,10 @@ static yoke_status read_files(const char *path, struct folder *folder, json_t **
     } else if (file_exists(folder->vocab_path)) {
         folder->vocab_source = folder->vocab_path;
     } else {
-        return yoke_fail(YOKE_ERR_NOT_FOUND, "%s has neither tokenizer.json nor vocab.txt; give a folder "
-                         "that holds the model's tokenizer", path);
+        return yoke_fail(YOKE_ERR_NOT_FOUND,
+                         "%s has neither tokenizer.json nor vocab.txt; give a folder "
+                         "that holds the model's tokenizer",
+                         path);
     }
     if (file_exists(folder->config_path)) {
         YOKE_TRY(read_object(folder->config_path, config_out));
@@ -77,8 +80,9 @@ static yoke_status read_files(const char *path, struct folder *folder, json_t **
         YOKE_TRY(read_object(folder->map_path, &folder->map));
     }
     const char *class = json_string_value(json_object_get(*config_out, "tokenizer_class"));
-    folder->generic = folder->json && class && (strcmp(class, "PreTrainedTokenizerFast") == 0 ||
-                                                strcmp(class, "TokenizersBackend") == 0);
+    folder->generic =
+        folder->json && class &&
+        (strcmp(class, "PreTrainedTokenizerFast") == 0 || strcmp(class, "TokenizersBackend") == 0);
     return YOKE_OK;
 }
 
@@ -96,8 +100,8 @@ static const char *yes_or_no(bool value)
     return value ? "true" : "false";
 }
 
-/* The class's value of one normaliser option: the key's, else the default. Says so when that overrides
- * tokenizer.json by silence, for the user of a cased model would wonder. */
+/* The class's value of one normaliser option: the key's, else the default. Says so when that
+ * overrides tokenizer.json by silence, for the user of a cased model would wonder. */
 static yoke_status override(const struct folder *folder, const json_t *config, const char *key,
                             bool by_default, bool *value_inout)
 {
@@ -105,9 +109,10 @@ static yoke_status override(const struct folder *folder, const json_t *config, c
     const json_t *given = json_object_get(config, key);
     YOKE_TRY(tokenizer_read_bool(config, key, folder->config_path, &value));
     if (folder->json && value != *value_inout && (!given || json_is_null(given))) {
-        log_warning("%s asks for %s = %s, but tokenizer_config.json does not set it, so that the BERT "
-                    "tokenizer's default %s counts; set it there to change that",
-                    folder->json_path, key, yes_or_no(*value_inout), yes_or_no(value));
+        log_warning(
+            "%s asks for %s = %s, but tokenizer_config.json does not set it, so that the BERT "
+            "tokenizer's default %s counts; set it there to change that",
+            folder->json_path, key, yes_or_no(*value_inout), yes_or_no(value));
     }
     *value_inout = value;
     return YOKE_OK;
@@ -120,12 +125,13 @@ static yoke_status override_normalizer(const struct folder *folder, const json_t
         return YOKE_OK;
     }
     YOKE_TRY(override(folder, config, "do_lower_case", true, &options->lowercase));
-    YOKE_TRY(override(folder, config, "strip_accents", options->lowercase, &options->strip_accents));
+    YOKE_TRY(
+        override(folder, config, "strip_accents", options->lowercase, &options->strip_accents));
     return override(folder, config, "tokenize_chinese_chars", true, &options->handle_chinese_chars);
 }
 
-/* A token in tokenizer_config.json or special_tokens_map.json: a string, which is a special token, or an
- * object. token_out->content NULL: null, no such token. */
+/* A token in tokenizer_config.json or special_tokens_map.json: a string, which is a special token,
+ * or an object. token_out->content NULL: null, no such token. */
 static yoke_status read_named(const json_t *value, const char *path, struct added_token *token_out)
 {
     *token_out = (struct added_token){.special = true};
@@ -138,8 +144,10 @@ static yoke_status read_named(const json_t *value, const char *path, struct adde
         }
         token_out->special = true;
     } else if (!json_is_null(value)) {
-        return yoke_fail(YOKE_ERR_CONFIG, "%s: a special token must be a string, an object with 'content' "
-                         "or null", path);
+        return yoke_fail(YOKE_ERR_CONFIG,
+                         "%s: a special token must be a string, an object with 'content' "
+                         "or null",
+                         path);
     }
     return YOKE_OK;
 }
@@ -148,14 +156,14 @@ static yoke_status read_named(const json_t *value, const char *path, struct adde
 static yoke_status add_missing(struct tokenizer *tokenizer, struct added_token token,
                                const char *path)
 {
-    if (!token.content || !*token.content ||
-        added_tokens_find(&tokenizer->added, token.content)) {
+    if (!token.content || !*token.content || added_tokens_find(&tokenizer->added, token.content)) {
         return YOKE_OK;
     }
     return tokenizer_add_token(tokenizer, token, VOCAB_NO_ID, path);
 }
 
-/* tokenizer_config.json's added_tokens_decoder: {"0": {"content": ...}, ...}, in the order of ids. */
+/* tokenizer_config.json's added_tokens_decoder: {"0": {"content": ...}, ...}, in the order of ids.
+ */
 static yoke_status read_decoder(struct tokenizer *tokenizer, const char *path)
 {
     json_t *decoder = json_object_get(tokenizer->config, "added_tokens_decoder");
@@ -165,12 +173,14 @@ static yoke_status read_decoder(struct tokenizer *tokenizer, const char *path)
         const char *key;
         json_t *value;
         json_t *next_value = NULL;
-        int64_t next = INT64_MAX; /* the smallest id above `last`: a handful of entries, no need to sort */
-        json_object_foreach(decoder, key, value) {
+        int64_t next =
+            INT64_MAX; /* the smallest id above `last`: a handful of entries, no need to sort */
+        json_object_foreach(decoder, key, value)
+        {
             int64_t id;
             if (!str_to_int64(key, &id) || id < 0 || id >= VOCAB_MAX_TOKENS) {
-                return yoke_fail(YOKE_ERR_CONFIG, "%s: 'added_tokens_decoder': '%s' is not an id", path,
-                                 key);
+                return yoke_fail(YOKE_ERR_CONFIG, "%s: 'added_tokens_decoder': '%s' is not an id",
+                                 path, key);
             }
             if (id > last && id < next) {
                 next = id;
@@ -188,7 +198,8 @@ static yoke_status read_decoder(struct tokenizer *tokenizer, const char *path)
     return YOKE_OK;
 }
 
-/* The value of a key where special_tokens_map.json, if it counts, comes first; *path_out is its file. */
+/* The value of a key where special_tokens_map.json, if it counts, comes first; *path_out is its
+ * file. */
 static json_t *find_value(const struct tokenizer *tokenizer, const struct folder *folder,
                           const char *key, const char **path_out)
 {
@@ -202,9 +213,9 @@ static bool must_exist(enum special_token special)
     return special == SPECIAL_UNK || special == SPECIAL_CLS || special == SPECIAL_SEP;
 }
 
-/* Names, adds and numbers one of the five. A name that stands in a file makes a token even where the
- * vocabulary lacks it, as in the reference; the default names of padding and mask do not: the model would
- * have no row for them. */
+/* Names, adds and numbers one of the five. A name that stands in a file makes a token even where
+ * the vocabulary lacks it, as in the reference; the default names of padding and mask do not: the
+ * model would have no row for them. */
 static yoke_status read_special(struct tokenizer *tokenizer, const struct folder *folder,
                                 enum special_token special)
 {
@@ -216,9 +227,11 @@ static yoke_status read_special(struct tokenizer *tokenizer, const struct folder
     }
     if (token.content && tokenizer_find(tokenizer, token.content) == VOCAB_NO_ID) {
         if (must_exist(special)) {
-            return yoke_fail(YOKE_ERR_FORMAT, "%s: line 1 to %zu: the token %s (%s) is missing; a BERT "
-                             "vocabulary has it", folder->vocab_source, tokenizer->vocab.n_tokens,
-                             token.content, special_token_keys[special]);
+            return yoke_fail(YOKE_ERR_FORMAT,
+                             "%s: the token %s (%s) is missing among its %zu tokens; a "
+                             "BERT vocabulary has it",
+                             folder->vocab_source, token.content, special_token_keys[special],
+                             tokenizer->vocab.n_used);
         }
         token.content = value ? token.content : NULL;
     }

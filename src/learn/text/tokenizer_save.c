@@ -1,5 +1,5 @@
-/* Writing a tokenizer folder. Every choice is written out, in each of the files where some version of the
- * reference looks for it, so that no default can change what the folder means. */
+/* Writing a tokenizer folder. Every choice is written out, in each of the files where some version
+ * of the reference looks for it, so that no default can change what the folder means. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "base/core/str.h"
 #include "learn/text/tokenizer_internal.h"
 
-/* jansson's builders return NULL, and take NULL, without memory; one check at the end covers them all. */
+/* jansson's builders return NULL, and take NULL, without memory; one check at the end covers them
+ * all. */
 static yoke_status write_json(const char *folder, const char *name, json_t *json, bool complete)
 {
     if (!json || !complete) {
@@ -17,8 +18,7 @@ static yoke_status write_json(const char *folder, const char *name, json_t *json
         return yoke_fail(YOKE_ERR_NO_MEMORY, "no memory to write %s/%s", folder, name);
     }
     char *path = str_path(folder, name);
-    const yoke_status status =
-        path ? json_write_file(path, json, 2, false) : YOKE_ERR_NO_MEMORY;
+    const yoke_status status = path ? json_write_file(path, json, 2, false) : YOKE_ERR_NO_MEMORY;
     mem_free(path);
     json_decref(json);
     return status;
@@ -39,7 +39,8 @@ static bool set_added_flags(json_t *entry, const struct added_token *token)
            set(entry, "special", json_boolean(token->special));
 }
 
-/* The added token with the smallest id from `id` on; NULL: none. The reference wants them in order. */
+/* The added token with the smallest id from `id` on; NULL: none. The reference wants them in order.
+ */
 static const struct added_token *next_added(const struct added_tokens *added, uint32_t id)
 {
     const struct added_token *next = NULL;
@@ -121,8 +122,8 @@ static yoke_status save_json(const struct tokenizer *tokenizer, const char *fold
     return write_json(folder, "tokenizer.json", json, complete);
 }
 
-/* Whether the classes made for BERT would rebuild this tokenizer: they know neither another prefix, nor
- * another word limit, nor text left unclean. */
+/* Whether the classes made for BERT would rebuild this tokenizer: they know neither another prefix,
+ * nor another word limit, nor text left unclean. */
 static bool fits_bert_class(const struct tokenizer *tokenizer)
 {
     return tokenizer->normalizer.clean_text &&

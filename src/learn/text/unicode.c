@@ -1,4 +1,5 @@
-/* Decoding and lookups. ASCII, nearly all of an English text, is answered without a search. */
+/* Decoding and lookups: by index for ASCII, nearly all of an English text, by search for the rest.
+ */
 #include "learn/text/unicode.h"
 
 #include <utf8proc.h>
@@ -32,8 +33,8 @@ static struct lead classify_lead(unsigned char byte)
     return lead;
 }
 
-/* utf8proc_iterate reports a malformed sequence without saying where its maximal subpart ends, so the
- * decoder is our own. */
+/* utf8proc_iterate reports a malformed sequence without saying where its maximal subpart ends, so
+ * the decoder is our own. */
 uint32_t unicode_decode(const char *text, size_t n, size_t *i, bool *valid)
 {
     const unsigned char byte = (unsigned char)text[(*i)++];
@@ -88,26 +89,20 @@ static unsigned search_flags(uint32_t code)
 
 unsigned unicode_flags(uint32_t code)
 {
-    if ((code | 0x20) - 'a' < 26 || code - '0' < 10) {
-        return 0;
-    }
-    if (code == ' ') {
-        return UNICODE_WHITE;
-    }
-    return search_flags(code);
+    return code < 128 ? unicode_ascii_flags[code] : search_flags(code);
 }
 
 size_t unicode_decompose(uint32_t code, uint32_t codes_out[static UNICODE_MAX_DECOMPOSED])
 {
     codes_out[0] = code;
-    if (code < 0xc0 || (unicode_flags(code) & UNICODE_WHOLE)) { /* U+00C0 is the first that decomposes */
+    if (code < 0xc0 ||
+        (unicode_flags(code) & UNICODE_WHOLE)) { /* U+00C0 is the first that decomposes */
         return 1;
     }
     utf8proc_int32_t parts[UNICODE_MAX_DECOMPOSED];
     int boundary = 0;
-    const utf8proc_ssize_t n =
-        utf8proc_decompose_char((utf8proc_int32_t)code, parts, UNICODE_MAX_DECOMPOSED,
-                                UTF8PROC_DECOMPOSE, &boundary);
+    const utf8proc_ssize_t n = utf8proc_decompose_char(
+        (utf8proc_int32_t)code, parts, UNICODE_MAX_DECOMPOSED, UTF8PROC_DECOMPOSE, &boundary);
     if (n < 1 || n > UNICODE_MAX_DECOMPOSED) {
         return 1;
     }
@@ -163,7 +158,8 @@ size_t unicode_lower(uint32_t code, uint32_t codes_out[static UNICODE_MAX_LOWER]
     return 1;
 }
 
-/* Letters that are alphabetic without being of a letter category: circled and squared Latin letters. */
+/* Letters that are alphabetic without being of a letter category: circled and squared Latin
+ * letters. */
 static bool is_enclosed_letter(uint32_t code)
 {
     return (code >= 0x24b6 && code <= 0x24e9) || (code >= 0x1f130 && code <= 0x1f149) ||

@@ -5,7 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Code points first..last, ends included, have `flags` (enum unicode_flag). Ascending and disjoint. */
+/* Code points first..last, ends included, have `flags` (enum unicode_flag). Ascending and disjoint.
+ */
 struct unicode_flag_range {
     uint32_t first, last;
     uint8_t flags;
@@ -13,8 +14,11 @@ struct unicode_flag_range {
 extern const struct unicode_flag_range unicode_flag_ranges[];
 extern const size_t unicode_n_flag_ranges;
 
-/* The lower case of first, first + stride .. last is the code point + delta. Ascending by `first`; a
- * code point between two strides belongs to no range. */
+/* The same for ASCII, which needs no search. */
+extern const uint8_t unicode_ascii_flags[128];
+
+/* The lower case of first, first + stride .. last is the code point + delta. Ascending by `first`;
+ * a code point between two strides belongs to no range. */
 struct unicode_case_range {
     uint32_t first, last;
     uint8_t stride;

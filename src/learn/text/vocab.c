@@ -1,8 +1,9 @@
-/* The vocabulary's two indexes. Both are open addressing with linear probing at a load of at most one
- * half; keys come from a file that the user chose, so the worst case is slow loading, nothing worse.
+/* The vocabulary's two indexes. Both are open addressing with linear probing at a load of at most
+ * one half; keys come from a file that the user chose, so the worst case is slow loading, nothing
+ * worse.
  *
- * Invariants: tokens are valid UTF-8 without NUL, at most VOCAB_MAX_TOKEN_BYTES long; a token of id i
- * is found in slots[] as i + 1; node numbers fit 32 bits. */
+ * Invariants: tokens are valid UTF-8 without NUL, at most VOCAB_MAX_TOKEN_BYTES long; a token of id
+ * i is found in slots[] as i + 1; node numbers fit 32 bits. */
 #include "learn/text/vocab.h"
 
 #include <stdbool.h>
@@ -71,7 +72,8 @@ uint32_t vocab_find(const struct vocab *vocab, const char *token, size_t n_bytes
     if (vocab->n_slots == 0) {
         return VOCAB_NO_ID;
     }
-    return vocab->slots[find_slot(vocab, token, n_bytes)] - 1; /* 0, a free slot, becomes VOCAB_NO_ID */
+    return vocab->slots[find_slot(vocab, token, n_bytes)] -
+           1; /* 0, a free slot, becomes VOCAB_NO_ID */
 }
 
 /* Makes tokens[id] exist; ids skipped have no token. */
@@ -87,8 +89,9 @@ static yoke_status reach_id(struct vocab *vocab, uint32_t id)
 yoke_status vocab_add(struct vocab *vocab, const char *token, size_t n_bytes, uint32_t id)
 {
     if (n_bytes > VOCAB_MAX_TOKEN_BYTES) {
-        return yoke_fail(YOKE_ERR_FORMAT, "a token of %zu bytes, the limit is %d: this is no vocabulary",
-                         n_bytes, VOCAB_MAX_TOKEN_BYTES);
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "a token of %zu bytes, the limit is %d: this is no vocabulary", n_bytes,
+                         VOCAB_MAX_TOKEN_BYTES);
     }
     if (id >= VOCAB_MAX_TOKENS) {
         return yoke_fail(YOKE_ERR_FORMAT, "token '%.*s' has id %u, ids must be below %d",
@@ -96,7 +99,8 @@ yoke_status vocab_add(struct vocab *vocab, const char *token, size_t n_bytes, ui
     }
     const uint32_t other = vocab_find(vocab, token, n_bytes);
     if (other != VOCAB_NO_ID) {
-        return yoke_fail(YOKE_ERR_FORMAT, "token '%.*s' of id %u has id %u already; remove one of them",
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "token '%.*s' of id %u has id %u already; remove one of them",
                          (int)n_bytes, token, id, other);
     }
     if (id < vocab->n_tokens && vocab->tokens[id]) {
@@ -117,7 +121,8 @@ yoke_status vocab_add(struct vocab *vocab, const char *token, size_t n_bytes, ui
     return YOKE_OK;
 }
 
-/* The length of a line without the white space at its end. *valid becomes false when it is not UTF-8. */
+/* The length of a line without the white space at its end. *valid becomes false when it is not
+ * UTF-8. */
 static size_t trim_line(const char *line, size_t n, bool *valid)
 {
     size_t trimmed = 0;
@@ -227,13 +232,14 @@ static yoke_status add_path(struct vocab *vocab, uint32_t node, const char *text
 {
     const size_t n = strlen(text);
     for (size_t i = 0; i < n;) {
-        if (2 * (vocab->n_nodes + 1) > vocab->n_edges) { /* a node but the roots has one edge to it */
+        if (2 * (vocab->n_nodes + 1) >
+            vocab->n_edges) { /* a node but the roots has one edge to it */
             YOKE_TRY(grow_edges(vocab));
         }
         const uint64_t key = edge_key(node, unicode_decode(text, n, &i, NULL));
         struct vocab_edge *edge = find_edge(vocab, key);
         if (edge->key == 0) {
-            uint32_t next;
+            uint32_t next = 0;
             YOKE_TRY(add_node(vocab, &next));
             *edge = (struct vocab_edge){key, next};
         }
@@ -252,7 +258,7 @@ yoke_status vocab_build_trie(struct vocab *vocab, const char *prefix)
     YOKE_TRY(grow_edges(vocab));
     for (size_t id = 0; id < vocab->n_tokens; id++) {
         const char *token = vocab->tokens[id];
-        if (!token) {
+        if (!token || !*token) {
             continue;
         }
         YOKE_TRY(add_path(vocab, VOCAB_WORD_ROOT, token, (uint32_t)id));
