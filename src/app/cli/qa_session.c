@@ -32,8 +32,7 @@ static yoke_status open_ranks(struct qa_session *session)
     YOKE_TRY(yoke_comm_create_from_env(&session->comm));
     session->is_first_rank = yoke_comm_rank(session->comm) == 0;
     log_set_level((enum log_level)train_options_log_level(train, session->is_first_rank));
-    session->shows_progress =
-        session->is_first_rank && !train->disable_tqdm && log_get_level() <= LOG_INFO;
+    session->shows_progress = session->is_first_rank && !train->disable_tqdm;
     enum isa_level level;
     int n_threads;
     YOKE_TRY(isa_choose(&level));
@@ -174,16 +173,17 @@ static yoke_status save_arguments(const struct qa_session *session, const char *
     return status;
 }
 
-yoke_status qa_session_save(const struct qa_session *session, const char *folder)
+yoke_status qa_session_save(const struct qa_session *session, const char *folder,
+                            const char *shown_as)
 {
     const char *architecture = session->config.family == MODEL_BERT
                                    ? "BertForQuestionAnswering"
                                    : "DistilBertForQuestionAnswering";
-    log_info("Saving model checkpoint to %s", folder);
+    log_info("Saving model checkpoint to %s", shown_as);
     YOKE_TRY(model_config_write(&session->config, architecture, folder));
-    log_info("Configuration saved in %s/config.json", folder);
+    log_info("Configuration saved in %s/config.json", shown_as);
     YOKE_TRY(params_save(&session->params, session->values, folder));
-    log_info("Model weights saved in %s/model.safetensors", folder);
+    log_info("Model weights saved in %s/model.safetensors", shown_as);
     YOKE_TRY(tokenizer_save(session->tokenizer, folder));
     return save_arguments(session, folder);
 }

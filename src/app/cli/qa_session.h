@@ -43,7 +43,9 @@ yoke_status qa_session_read(const struct qa_session *session, const char *path, 
 yoke_status qa_session_features(const struct qa_session *session, const struct qa_data *data,
                                 bool labels, struct qa_features *features) YOKE_MUST_USE;
 
-/* Writes configuration, weights, tokenizer and training_args.json into an existing folder. */
-yoke_status qa_session_save(const struct qa_session *session, const char *folder) YOKE_MUST_USE;
+/* Writes configuration, weights, tokenizer and training_args.json into an existing folder; log
+ * lines call it `shown_as`. */
+yoke_status qa_session_save(const struct qa_session *session, const char *folder,
+                            const char *shown_as) YOKE_MUST_USE;
 
 #endif

@@ -40,10 +40,10 @@ static yoke_status evaluate(void *context, json_t *metrics)
                        &task->inputs->evaluation_features, metrics);
 }
 
-static yoke_status save(void *context, const char *folder)
+static yoke_status save(void *context, const char *folder, const char *shown_as)
 {
     const struct qa_task *task = context;
-    return qa_session_save(task->session, folder);
+    return qa_session_save(task->session, folder, shown_as);
 }
 
 /* "true" and "false" are what the reference's argument accepts beside a folder. */
@@ -119,7 +119,7 @@ static yoke_status write_outputs(const struct qa_session *session, const struct 
                                  const struct trainer_state *state, json_t *metrics)
 {
     const char *folder = session->command->train.output_dir;
-    YOKE_TRY(qa_session_save(session, folder));
+    YOKE_TRY(qa_session_save(session, folder, folder));
     YOKE_TRY(
         report_set_integer(metrics, "train_samples", (int64_t)inputs->train_features.n_features));
     YOKE_TRY(report_results(folder, "train", metrics));

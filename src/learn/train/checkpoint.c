@@ -81,11 +81,12 @@ done:
 }
 
 static yoke_status write_contents(const struct train_run *run, const struct moments *moments,
-                                  const struct trainer_state *state, const char *folder)
+                                  const struct trainer_state *state, const char *folder,
+                                  const char *shown_as)
 {
     YOKE_TRY(file_remove_tree(folder)); /* what a run that was killed here left */
     YOKE_TRY(file_make_directories(folder));
-    YOKE_TRY(run->task->save(run->task->context, folder));
+    YOKE_TRY(run->task->save(run->task->context, folder, shown_as));
     if (!run->options->save_only_model) {
         YOKE_TRY(write_moments(run->params, moments, folder));
     }
@@ -122,7 +123,7 @@ static yoke_status write_checkpoint(const struct train_run *run, const struct mo
     struct str temporary = {0};
     yoke_status status = path ? str_printf(&temporary, "%s.yoke-tmp", path) : YOKE_ERR_NO_MEMORY;
     YOKE_TRY_GOTO(status);
-    status = write_contents(run, moments, state, str_text(&temporary));
+    status = write_contents(run, moments, state, str_text(&temporary), path);
     if (status == YOKE_OK) {
         status = move_into_place(str_text(&temporary), path);
     }

@@ -343,8 +343,7 @@ yoke_status train_loop(const struct train_run *run, struct trainer_state *state,
         .run = run, .state = state, .is_first_rank = yoke_comm_rank(run->comm) == 0};
     yoke_status status;
     YOKE_TRY_GOTO(open_run(&loop));
-    const bool shows =
-        loop.is_first_rank && !run->options->disable_tqdm && log_get_level() <= LOG_INFO;
+    const bool shows = loop.is_first_rank && !run->options->disable_tqdm;
     loop.started = clock_now();
     progress_start(&loop.progress, "Training", "step", loop.plan.n_steps - loop.first_step, shows);
     status = run_steps(&loop);

@@ -27,8 +27,9 @@ struct train_task {
     /* Collective: evaluates the present values and puts the results into `metrics` on the first
      * rank; NULL when there is nothing to evaluate on. */
     yoke_status (*evaluate)(void *context, json_t *metrics);
-    /* First rank only: writes the model as users load it into an existing folder. */
-    yoke_status (*save)(void *context, const char *folder);
+    /* First rank only: writes the model as users load it into an existing folder, which will be
+     * known as `shown_as`: the name for log lines. */
+    yoke_status (*save)(void *context, const char *folder, const char *shown_as);
 };
 
 struct train_run {

@@ -94,7 +94,7 @@ static void compare_setting(const json_t *json, bool warns, const char *key, int
 static yoke_status read_progress(struct trainer_state *state, const json_t *json, const char *path,
                                  bool warns)
 {
-    double step, epoch, flos, tokens;
+    double step = 0.0, epoch = 0.0, flos = 0.0, tokens = 0.0;
     json_t *history = json_object_get(json, "log_history");
     YOKE_TRY(get_number(json, path, "global_step", &step));
     YOKE_TRY(get_number(json, path, "epoch", &epoch));

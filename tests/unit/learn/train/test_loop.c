@@ -77,8 +77,9 @@ static yoke_status step(void *context, const float *values, const struct batch *
     return YOKE_OK;
 }
 
-static yoke_status save(void *context, const char *folder)
+static yoke_status save(void *context, const char *folder, const char *shown_as)
 {
+    (void)shown_as;
     struct fixture *f = context;
     char *path = str_path(folder, "values");
     const yoke_status status = file_write_all(path, f->values, N_ELEMENTS * sizeof(float));
