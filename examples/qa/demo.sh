@@ -54,7 +54,7 @@ rm -rf "$out"
 mkdir -p "$out"
 
 say "Writing facts: training, and held-out ones with other names and other sentences"
-"$generate" --split train --lesson names --paragraphs 16000 --questions 1 --seed 1 \
+"$generate" --split train --lesson names --paragraphs 30000 --questions 1 --seed 1 \
     --output "$out/names.json"
 "$generate" --split train --lesson facts --paragraphs 60000 --questions 1 --seed 2 \
     --output "$out/facts.json"
@@ -73,9 +73,11 @@ score heldout "$out/heldout.json" "held-out facts: new names, new sentences"
 score blank "$out/blank.json" "the same with every question blanked"
 score handwritten "$here/handwritten.json" "hand-written prose, unlike the training text"
 
-context="Old Marwick was founded in 1684. The mayor of Upper Kelstow is Salron Torvek. \
-New Vorham was founded in 1731. Velmi Garta governs New Vorham. Upper Kelstow began in 1592. \
-The people of Old Marwick chose Belna Fendan as mayor."
-question=${QUESTION:-Who is the mayor of New Vorham?}
+# A paragraph of heldout.json.
+context="The mayor whom the people of Old Nordale chose is Solric Tamric. 1972 was the year in which \
+New Vinham was founded. 1669 was the year in which Upper Tamfield was founded. The town books \
+tell us that 1665 was the year in which Old Nordale was founded. Huldan Calvek is mayor in Upper \
+Tamfield. For years New Vinham has been led by Fenmi Calvek."
+question=${QUESTION:-By whom is New Vinham governed?}
 say "One question (QUESTION=\"...\" make demo asks another)"
 "$yoke" qa --model_name_or_path "$out/facts" --context "$context" --answer "$question"
