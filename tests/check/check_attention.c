@@ -1,5 +1,6 @@
-/* Attention kernels of every level against the reference: shapes around every tile and block, dropout
- * on and off, strides, misaligned rows, guard zones, rows with not-a-number. --bench prints GF/s. */
+/* Attention kernels of every level against the reference: shapes around every tile and block,
+ * dropout on and off, strides, misaligned rows, guard zones, rows with not-a-number. --bench prints
+ * GF/s. */
 #include "check_support.h"
 
 #include "compute/ops/dropout.h"
@@ -31,10 +32,16 @@ static struct data data_make(struct shape shape, size_t shift, uint64_t seed)
     check_fill(d.qkv.data, d.qkv.n, shape.amplitude, &seed);
     check_fill(d.dout.data, d.dout.n, 1.0f, &seed);
     const float *q = d.qkv.data + HEAD * shape.dim;
-    d.unit = (struct attention_unit){.len = shape.len, .dim = shape.dim, .qkv_stride = 3 * hidden,
-                                     .out_stride = hidden, .q = q, .k = q + hidden,
-                                     .v = q + 2 * hidden, .scale = 1.0f / sqrtf((float)shape.dim),
-                                     .example = 77, .head = HEAD};
+    d.unit = (struct attention_unit){.len = shape.len,
+                                     .dim = shape.dim,
+                                     .qkv_stride = 3 * hidden,
+                                     .out_stride = hidden,
+                                     .q = q,
+                                     .k = q + hidden,
+                                     .v = q + 2 * hidden,
+                                     .scale = 1.0f / sqrtf((float)shape.dim),
+                                     .example = 77,
+                                     .head = HEAD};
     const struct dropout dropout = {.p = shape.p, .seed = seed, .step = 3, .site = 5};
     dropout_begin(&dropout, &d.stream);
     return d;
@@ -116,8 +123,8 @@ static void compare_levels(struct shape shape, size_t shift, double tolerance)
 static void levels_equal_reference(void **state)
 {
     (void)state;
-    static const size_t lens[] = {1, 2, 3, 7, 8, 9, 13, 14, 15, 16, 17, 21, 31, 32, 33, 41, 42, 43,
-                                  63, 64, 65, 97, 128};
+    static const size_t lens[] = {1,  2,  3,  7,  8,  9,  13, 14, 15, 16, 17, 21,
+                                  31, 32, 33, 41, 42, 43, 63, 64, 65, 97, 128};
     static const size_t dims[] = {1, 7, 8, 9, 16, 17, 24, 32, 48, 64};
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
         for (size_t k = 0; k < sizeof dims / sizeof *dims; k++) {
@@ -136,7 +143,8 @@ static void real_shapes(void **state)
     compare_levels((struct shape){37, ATTENTION_MAX_DIM, 0.1f, 1.0f}, 2, 4e-6);
 }
 
-/* Scores of some hundreds: one key takes all the weight, and a float has few digits after the point. */
+/* Scores of some hundreds: one key takes all the weight, and a float has few digits after the
+ * point. */
 static void large_scores(void **state)
 {
     (void)state;
@@ -162,7 +170,8 @@ static void not_a_number_stays_in_its_row(void **state)
             if (r == 33) {
                 assert_true(isnan(d.out.data[at]) && isnan(d.lse.data[r]));
             } else {
-                assert_memory_equal(d.out.data + at, clean.out.data + at, shape.dim * sizeof(float));
+                assert_memory_equal(d.out.data + at, clean.out.data + at,
+                                    shape.dim * sizeof(float));
             }
         }
         data_end(&d);
@@ -170,15 +179,16 @@ static void not_a_number_stays_in_its_row(void **state)
     }
 }
 
-/* Rates count 4 and 10 len^2 dim operations. Many units, as in a batch, so that no unit finds its rows
- * in the first caches. */
+/* Rates count 4 and 10 len^2 dim operations. Many units, as in a batch, so that no unit finds its
+ * rows in the first caches. */
 static void bench(void)
 {
-    static const struct shape shapes[] = {{53, 64, 0.1f, 1.0f}, {128, 64, 0.1f, 1.0f},
+    static const struct shape shapes[] = {{53, 64, 0.1f, 1.0f},  {128, 64, 0.1f, 1.0f},
                                           {180, 64, 0.1f, 1.0f}, {384, 64, 0.0f, 1.0f},
                                           {384, 64, 0.1f, 1.0f}, {384, 32, 0.1f, 1.0f}};
     enum { N_UNITS = 24 };
-    printf("%-8s %5s %4s %5s %10s %10s %10s\n", "level", "len", "dim", "p", "forward", "backward", "both GF/s");
+    printf("%-8s %5s %4s %5s %10s %10s %10s\n", "level", "len", "dim", "p", "forward", "backward",
+           "both GF/s");
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         enum isa_level levels[3];
         levels[0] = ISA_REF;
@@ -198,7 +208,8 @@ static void bench(void)
                 const size_t row = HEAD * shapes[s].dim, hidden = d[0].hidden;
                 const double t0 = check_seconds();
                 for (size_t u = 0; u < n_units; u++) {
-                    kernels.attention.forward(&d[u].unit, d[u].out.data + row, d[u].lse.data, scratch);
+                    kernels.attention.forward(&d[u].unit, d[u].out.data + row, d[u].lse.data,
+                                              scratch);
                 }
                 const double t1 = check_seconds();
                 for (size_t u = 0; u < n_units; u++) {
@@ -210,8 +221,8 @@ static void bench(void)
                 best_forward = fmin(best_forward, t1 - t0);
                 best_backward = fmin(best_backward, check_seconds() - t1);
             }
-            const double unit = 1e-9 * (double)n_units *
-                                (double)(shapes[s].len * shapes[s].len * shapes[s].dim);
+            const double unit =
+                1e-9 * (double)n_units * (double)(shapes[s].len * shapes[s].len * shapes[s].dim);
             printf("%-8s %5zu %4zu %5.1f %10.1f %10.1f %10.1f\n", isa_level_name(levels[i]),
                    shapes[s].len, shapes[s].dim, (double)shapes[s].p, 4 * unit / best_forward,
                    10 * unit / best_backward, 14 * unit / (best_forward + best_backward));

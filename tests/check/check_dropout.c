@@ -1,6 +1,6 @@
-/* Dropout: the generator against its published answers, every level against plain C bit for bit, and
- * the statistics of the masks. Seeds are fixed, so the statistical bounds (5 standard deviations) either
- * always hold or never. */
+/* Dropout: the generator against its published answers, every level against plain C bit for bit,
+ * and the statistics of the masks. Seeds are fixed, so the statistical bounds (5 standard
+ * deviations) either always hold or never. */
 #include "check_support.h"
 
 #include "compute/kernels/dropout/philox.h"
@@ -70,7 +70,8 @@ static void apply_once(const struct kernels *kernels, const struct dropout_strea
                        size_t width, size_t shift, int in_place, float *result_out)
 {
     uint64_t seed = 31 * width + n;
-    struct check_array x = check_array_make(n * width, shift), y = check_array_make(n * width, shift);
+    struct check_array x = check_array_make(n * width, shift),
+                       y = check_array_make(n * width, shift);
     uint32_t examples[8], positions[8];
     check_fill(x.data, x.n, 1.0f, &seed);
     x.data[0] = NAN;
@@ -144,7 +145,8 @@ static int kept(const struct mask *mask, size_t r, size_t c)
     return (int)(mask->bits[r][c / DROPOUT_GROUP] >> (c % DROPOUT_GROUP) & 1);
 }
 
-/* (count - n q) / sqrt(n q (1 - q)): a standard normal if n elements are kept with probability q. */
+/* (count - n q) / sqrt(n q (1 - q)): a standard normal if n elements are kept with probability q.
+ */
 static double deviation(double count, double n, double q)
 {
     return (count - n * q) / sqrt(n * q * (1.0 - q));
@@ -223,9 +225,12 @@ static void every_part_of_the_address_counts(void **state)
     static struct mask base, other;
     const struct dropout_stream stream = stream_make(0.5f, 5, 6, 7);
     mask_draw(&stream, 3, 2, &base);
-    const struct dropout_stream streams[] = {stream, stream, stream_make(0.5f, 6, 6, 7),
+    const struct dropout_stream streams[] = {stream,
+                                             stream,
+                                             stream_make(0.5f, 6, 6, 7),
                                              stream_make(0.5f, 5 + ((uint64_t)1 << 40), 6, 7),
-                                             stream_make(0.5f, 5, 7, 7), stream_make(0.5f, 5, 6, 8)};
+                                             stream_make(0.5f, 5, 7, 7),
+                                             stream_make(0.5f, 5, 6, 8)};
     const uint32_t examples[] = {4, 3, 3, 3, 3, 3}, planes[] = {2, 3, 2, 2, 2, 2};
     const char *names[] = {"example", "plane", "seed", "high word of the seed", "step", "site"};
     for (size_t i = 0; i < 6; i++) {
@@ -254,7 +259,8 @@ static void bench(void)
             kernels.dropout.apply(&stream, at, at, N, WIDTH, x, x);
             best = fmin(best, check_seconds() - start);
         }
-        printf("%-8s apply %7.3f ns per element\n", isa_level_name(levels[i]), 1e9 * best / (N * WIDTH));
+        printf("%-8s apply %7.3f ns per element\n", isa_level_name(levels[i]),
+               1e9 * best / (N * WIDTH));
     }
 }
 

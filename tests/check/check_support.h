@@ -51,9 +51,8 @@ struct check_array {
 static inline struct check_array check_array_make(size_t n, size_t shift)
 {
     const size_t n_block = (2 * CHECK_GUARD_FLOATS + shift + n + 15) / 16 * 16;
-    struct check_array array = {.block = aligned_alloc(64, n_block * sizeof(float)),
-                                .n_block = n_block,
-                                .n = n};
+    struct check_array array = {
+        .block = aligned_alloc(64, n_block * sizeof(float)), .n_block = n_block, .n = n};
     assert_non_null(array.block);
     check_guard_fill(array.block, n_block);
     array.data = array.block + CHECK_GUARD_FLOATS + shift;
@@ -66,7 +65,8 @@ static inline void check_array_end(struct check_array *array, const char *what)
     for (size_t i = 0; i < array->n_block; i++) {
         const float *at = array->block + i;
         if ((at < array->data || at >= array->data + array->n) && !check_is_guard(at)) {
-            fail_msg("%s: wrote %td floats from its start, %zu long", what, at - array->data, array->n);
+            fail_msg("%s: wrote %td floats from its start, %zu long", what, at - array->data,
+                     array->n);
         }
     }
     free(array->block);
@@ -82,7 +82,8 @@ static inline void check_close(const char *what, const float *got, const float *
     }
     for (size_t i = 0; i < n; i++) {
         const double error = fabs((double)got[i] - (double)want[i]);
-        if (isnan(want[i]) ? !isnan(got[i]) : !(error <= tolerance * largest || got[i] == want[i])) {
+        if (isnan(want[i]) ? !isnan(got[i])
+                           : !(error <= tolerance * largest || got[i] == want[i])) {
             fail_msg("%s: [%zu] of %zu is %.9g, wanted %.9g (error %.3g, allowed %.3g)", what, i, n,
                      (double)got[i], (double)want[i], error, tolerance * largest);
         }

@@ -167,13 +167,6 @@ static inline float vf_sum(vf v)
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
 
-static inline float vf_largest(vf v)
-{
-    const __m128 four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
-    return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
-}
-
 /* The two 4x4 blocks on the 128-bit lanes of rows r[0..3], transposed in place. */
 static inline void transpose_in_lanes(vf r[4])
 {

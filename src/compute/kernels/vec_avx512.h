@@ -1,9 +1,9 @@
 /* The vector vocabulary at level AVX512: 16 floats. Its twin vec_avx2.h has the same words with 8.
  *
- * A body written in these words (a file <op>_vec.inc) compiles at both levels. Types: vf is a vector
- * of VF_WIDTH floats; vm a mask with one truth per float; vw a vector of VW_WIDTH 64-bit lanes whose
- * low halves hold one 32-bit word each (the shape that 32x32-bit products want). Loads and stores
- * need no alignment. Only files with the suffix _avx512 include this header. */
+ * A body written in these words (a file <op>_vec.inc) compiles at both levels. Types: vf is a
+ * vector of VF_WIDTH floats; vm a mask with one truth per float; vw a vector of VW_WIDTH 64-bit
+ * lanes whose low halves hold one 32-bit word each (the shape that 32x32-bit products want). Loads
+ * and stores need no alignment. Only files with the suffix _avx512 include this header. */
 #ifndef COMPUTE_KERNELS_VEC_AVX512_H
 #define COMPUTE_KERNELS_VEC_AVX512_H
 
@@ -163,11 +163,6 @@ static inline vf vf_keep(vm mask, vf v)
 static inline float vf_sum(vf v)
 {
     return _mm512_reduce_add_ps(v);
-}
-
-static inline float vf_largest(vf v)
-{
-    return _mm512_reduce_max_ps(v);
 }
 
 /* The four 4x4 blocks on the 128-bit lanes of rows r0..r3, transposed in place. */

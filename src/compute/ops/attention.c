@@ -18,13 +18,14 @@ struct job {
     const struct dropout_stream *dropout; /* NULL for none */
     const struct token_addresses *at;
     const float *qkv;
-    float *out, *lse;                         /* written by forward */
+    float *out, *lse;                          /* written by forward */
     const float *saved_out, *saved_lse, *dout; /* read by backward */
     float *dqkv;
     float *scratch;
 };
 
-static size_t thread_floats(const struct attention_kernels *kernels, size_t max_len, size_t head_dim)
+static size_t thread_floats(const struct attention_kernels *kernels, size_t max_len,
+                            size_t head_dim)
 {
     const size_t line = 16; /* floats of a cache line: threads must not share one */
     return (kernels->scratch_floats(max_len, head_dim) + line - 1) / line * line;
@@ -38,8 +39,9 @@ size_t attention_scratch(const struct compute *compute, size_t max_len, size_t h
 
 static float *thread_scratch(const struct job *job)
 {
-    return job->scratch + (size_t)omp_get_thread_num() *
-                              thread_floats(job->kernels, job->shape->max_len, job->shape->head_dim);
+    return job->scratch + (size_t)omp_get_thread_num() * thread_floats(job->kernels,
+                                                                       job->shape->max_len,
+                                                                       job->shape->head_dim);
 }
 
 static size_t length(const struct attention_shape *shape, size_t sequence)
@@ -105,8 +107,8 @@ static void backward_unit(const struct job *job, size_t sequence, size_t head)
     const size_t row = row_place(job->shape, sequence, head), hidden = unit.out_stride;
     float *dq = job->dqkv + (unit.q - job->qkv);
     job->kernels->backward(&unit, job->saved_out + row,
-                           job->saved_lse + lse_place(job->shape, sequence, head),
-                           job->dout + row, dq, dq + hidden, dq + 2 * hidden, thread_scratch(job));
+                           job->saved_lse + lse_place(job->shape, sequence, head), job->dout + row,
+                           dq, dq + hidden, dq + 2 * hidden, thread_scratch(job));
 }
 
 static void run_units(const struct compute *compute, const struct job *job,

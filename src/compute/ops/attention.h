@@ -1,8 +1,8 @@
 /* Multi-head self-attention on packed sequences: softmax(scale * q k^T) v within each sequence.
  *
- * A score block stays in cache; scores never reach memory as a whole and no sequence is padded. Only
- * the log-sum-exp of each row is kept, and backward recomputes the probabilities (T. Dao et al.,
- * arXiv:2205.14135). Work is split by (sequence, head). */
+ * A score block stays in cache; scores never reach memory as a whole and no sequence is padded.
+ * Only the log-sum-exp of each row is kept, and backward recomputes the probabilities (T. Dao et
+ * al., arXiv:2205.14135). Work is split by (sequence, head). */
 #ifndef COMPUTE_OPS_ATTENTION_H
 #define COMPUTE_OPS_ATTENTION_H
 
@@ -21,10 +21,10 @@ struct attention_shape {
     float scale;
 };
 
-/* qkv[n,3,heads,dim] -> out[n,heads,dim], lse[heads,n] (may be NULL for evaluation). Dropout (may be
- * NULL) acts on the probabilities; a bit's address is the example of the sequence's first token, the
- * head, and the places of query and key in their sequence. scratch: attention_scratch(...) bytes on a
- * 64-byte boundary. The result does not depend on the number of threads. */
+/* qkv[n,3,heads,dim] -> out[n,heads,dim], lse[heads,n] (may be NULL for evaluation). Dropout (may
+ * be NULL) acts on the probabilities; a bit's address is the example of the sequence's first token,
+ * the head, and the places of query and key in their sequence. scratch: attention_scratch(...)
+ * bytes on a 64-byte boundary. The result does not depend on the number of threads. */
 void attention_forward(const struct compute *compute, const struct attention_shape *shape,
                        const struct dropout *dropout, const struct token_addresses *at,
                        const float *qkv, float *out, float *lse, void *scratch);

@@ -6,9 +6,9 @@
 
 #include "compute/kernels/dropout/philox.h"
 
-/* The counter of the mask is full with (column group, plane, position, example), so step and site go
- * into the key: one draw keyed by the seed makes the key of every (step, site). The words 2 and 3 of
- * that counter are constants. */
+/* The counter of the mask is full with (column group, plane, position, example), so step and site
+ * go into the key: one draw keyed by the seed makes the key of every (step, site). The words 2 and
+ * 3 of that counter are constants. */
 bool dropout_begin(const struct dropout *dropout, struct dropout_stream *stream_out)
 {
     if (!dropout || dropout->p <= 0.0f) {
@@ -27,7 +27,8 @@ bool dropout_begin(const struct dropout *dropout, struct dropout_stream *stream_
 }
 
 void dropout_apply(const struct compute *compute, const struct dropout *dropout,
-                   const struct token_addresses *at, size_t n, size_t width, const float *x, float *y)
+                   const struct token_addresses *at, size_t n, size_t width, const float *x,
+                   float *y)
 {
     struct dropout_stream stream;
     if (!dropout_begin(dropout, &stream)) {

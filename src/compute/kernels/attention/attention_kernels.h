@@ -1,9 +1,9 @@
 /* Self-attention of one (sequence, head), one thread: softmax(scale * q k^T) v and its gradient.
  *
  * Backward recomputes the probabilities from the log-sum-exp that forward saved (T. Dao et al.,
- * "FlashAttention", arXiv:2205.14135, section 3.1). Dropout acts on the probabilities: the mask row of
- * key j is (example, position j, plane = head) and its column is the query, both counted from the
- * start of the sequence, so that one group of bits serves 64 neighbouring queries. */
+ * "FlashAttention", arXiv:2205.14135, section 3.1). Dropout acts on the probabilities: the mask row
+ * of key j is (example, position j, plane = head) and its column is the query, both counted from
+ * the start of the sequence, so that one group of bits serves 64 neighbouring queries. */
 #ifndef COMPUTE_KERNELS_ATTENTION_KERNELS_H
 #define COMPUTE_KERNELS_ATTENTION_KERNELS_H
 
@@ -33,8 +33,8 @@ struct attention_kernels {
     /* out[len,dim] (rows out_stride apart); lse[len] may be NULL. */
     void (*forward)(const struct attention_unit *unit, float *out, float *lse, float *scratch);
     const char *forward_name;
-    /* dq, dk, dv[len,dim] (written, rows qkv_stride apart) from dout[len,dim] and forward's out, lse
-     * (out, dout: rows out_stride apart). */
+    /* dq, dk, dv[len,dim] (written, rows qkv_stride apart) from dout[len,dim] and forward's out,
+     * lse (out, dout: rows out_stride apart). */
     void (*backward)(const struct attention_unit *unit, const float *out, const float *lse,
                      const float *dout, float *dq, float *dk, float *dv, float *scratch);
     const char *backward_name;

@@ -1,6 +1,6 @@
-/* Attention in plain loops with double accumulators: the definition, and the fallback of hosts without
- * vectors. One query at a time; the masks of the unit are drawn first, for a group of bits serves 64
- * queries of one key. */
+/* Attention in plain loops with double accumulators: the definition, and the fallback of hosts
+ * without vectors. One query at a time; the masks of the unit are drawn first, for a group of bits
+ * serves 64 queries of one key. */
 #include <math.h>
 
 #include "compute/kernels/attention/attention_kernels.h"
@@ -8,9 +8,9 @@
 
 /* Of one unit, carved from scratch. */
 struct frame {
-    double *p, *dp;   /* [len] of the current query */
-    double *dk, *dv;  /* [len,dim] */
-    uint64_t *bits;   /* [len,n_groups] */
+    double *p, *dp;  /* [len] of the current query */
+    double *dk, *dv; /* [len,dim] */
+    uint64_t *bits;  /* [len,n_groups] */
     size_t n_groups;
 };
 
@@ -66,8 +66,8 @@ static double scores(const struct attention_unit *unit, size_t i, double *p)
 {
     double largest = -INFINITY;
     for (size_t j = 0; j < unit->len; j++) {
-        p[j] = (double)unit->scale * dot(unit->q + i * unit->qkv_stride,
-                                         unit->k + j * unit->qkv_stride, unit->dim);
+        p[j] = (double)unit->scale *
+               dot(unit->q + i * unit->qkv_stride, unit->k + j * unit->qkv_stride, unit->dim);
         largest = fmax(largest, p[j]);
     }
     return largest;

@@ -1,8 +1,8 @@
 /* Dropout masks by address, one thread.
  *
- * The bits of a mask come in rows. A row is named by (example, position, plane); its columns are cut
- * into groups of 64, and group g of a row is one 64-bit word whose bit c says whether column
- * 64 g + c is kept. A stream (made by dropout_begin of compute/ops) holds what the rows of one site in
+ * The bits of a mask come in rows. A row is named by (example, position, plane); its columns are
+ * cut into groups of 64, and group g of a row is one 64-bit word whose bit c says whether column 64
+ * g + c is kept. A stream (made by dropout_begin of compute/ops) holds what the rows of one site in
  * one training step share. Every level draws the same bits. */
 #ifndef COMPUTE_KERNELS_DROPOUT_KERNELS_H
 #define COMPUTE_KERNELS_DROPOUT_KERNELS_H
@@ -22,7 +22,8 @@ struct dropout_stream {
 
 struct dropout_row {
     uint32_t example, position;
-    uint32_t plane; /* 0, or what else tells rows of one position apart, such as an attention head */
+    uint32_t
+        plane; /* 0, or what else tells rows of one position apart, such as an attention head */
 };
 
 struct dropout_kernels {

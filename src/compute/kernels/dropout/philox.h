@@ -1,5 +1,6 @@
-/* Philox-4x32, the counter-based generator (J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random
- * numbers: as easy as 1, 2, 3", SC'11): four words from a counter of four words and a key of two. */
+/* Philox-4x32, the counter-based generator (J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel
+ * random numbers: as easy as 1, 2, 3", SC'11): four words from a counter of four words and a key of
+ * two. */
 #ifndef COMPUTE_KERNELS_PHILOX_H
 #define COMPUTE_KERNELS_PHILOX_H
 
@@ -36,8 +37,8 @@ static inline void philox(const uint32_t (*round_keys)[2], int n_rounds, uint32_
 }
 
 /* One group of a row, in plain C: the definition of the mask. Counter 8 group + l (l = 0..7) gives
- * eight 16-bit draws: words 0 and 1 serve columns 4 l .. 4 l + 3, words 2 and 3 those 32 further on.
- * This order is what a vector of 64-bit lanes yields without a shuffle. */
+ * eight 16-bit draws: words 0 and 1 serve columns 4 l .. 4 l + 3, words 2 and 3 those 32 further
+ * on. This order is what a vector of 64-bit lanes yields without a shuffle. */
 static inline uint64_t dropout_bits_scalar(const struct dropout_stream *stream,
                                            struct dropout_row row, uint32_t group)
 {

@@ -1,6 +1,6 @@
-/* The attention op on packed sequences: against a transcription in double, its gradient against finite
- * differences of that transcription (with dropout: the mask is fixed by its address), and its
- * independence of threads and packing. */
+/* The attention op on packed sequences: against a transcription in double, its gradient against
+ * finite differences of that transcription (with dropout: the mask is fixed by its address), and
+ * its independence of threads and packing. */
 #include "support.h"
 
 #include <math.h>
@@ -55,15 +55,15 @@ static void run(const struct fixture *f, enum isa_level level, int n_threads, st
     const size_t bytes = attention_scratch(&compute, f->shape.max_len, f->shape.head_dim);
     void *scratch = aligned_alloc(64, (bytes + 63) / 64 * 64);
     attention_forward(&compute, &f->shape, &f->dropout, &at, f->qkv, r->out, r->lse, scratch);
-    attention_backward(&compute, &f->shape, &f->dropout, &at, f->qkv, r->out, r->lse, f->dout, r->dqkv,
-                       scratch);
+    attention_backward(&compute, &f->shape, &f->dropout, &at, f->qkv, r->out, r->lse, f->dout,
+                       r->dqkv, scratch);
     free(scratch);
     compute_fini(&compute);
 }
 
 /* softmax(scale q k^T) with its mask, times v: one row of one unit, from doubles. */
-static void row_in_double(const struct fixture *f, const double *qkv, uint32_t sequence, uint32_t head,
-                          uint32_t query, double out[DIM])
+static void row_in_double(const struct fixture *f, const double *qkv, uint32_t sequence,
+                          uint32_t head, uint32_t query, double out[DIM])
 {
     struct dropout_stream stream;
     const int drops = dropout_begin(&f->dropout, &stream);
@@ -238,8 +238,8 @@ static void many_sequences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_dropout),         cmocka_unit_test(with_dropout),
-        cmocka_unit_test(threads_change_nothing),  cmocka_unit_test(packing_changes_nothing),
+        cmocka_unit_test(without_dropout),        cmocka_unit_test(with_dropout),
+        cmocka_unit_test(threads_change_nothing), cmocka_unit_test(packing_changes_nothing),
         cmocka_unit_test(many_sequences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

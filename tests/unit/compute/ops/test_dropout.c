@@ -58,7 +58,8 @@ static void kept_elements_are_scaled(void **state)
     fill_tokens(examples, positions, x);
     const struct dropout dropout = {.p = 0.5f, .seed = 8, .step = 1, .site = 2};
     struct compute compute = compute_make(isa_detect(), 2);
-    dropout_apply(&compute, &dropout, &(struct token_addresses){examples, positions}, N, WIDTH, x, y);
+    dropout_apply(&compute, &dropout, &(struct token_addresses){examples, positions}, N, WIDTH, x,
+                  y);
     size_t n_kept = 0;
     for (size_t i = 0; i < N * WIDTH; i++) {
         assert_true(y[i] == 0.0f || y[i] == 2.0f * x[i]);
@@ -66,7 +67,8 @@ static void kept_elements_are_scaled(void **state)
     }
     assert_in_range(n_kept, N * WIDTH * 45 / 100, N * WIDTH * 55 / 100);
     memcpy(y, x, sizeof x);
-    dropout_apply(&compute, &dropout, &(struct token_addresses){examples, positions}, N, WIDTH, y, y);
+    dropout_apply(&compute, &dropout, &(struct token_addresses){examples, positions}, N, WIDTH, y,
+                  y);
     size_t n_same = 0;
     for (size_t i = 0; i < N * WIDTH; i++) {
         n_same += (y[i] != 0.0f) == 1;
