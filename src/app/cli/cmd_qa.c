@@ -93,14 +93,17 @@ static yoke_status run_job(struct qa_session *session)
     const struct train_options *o = &session->command->train;
     struct qa_inputs inputs = {0};
     double epoch = 0.0;
-    yoke_status status;
+    char *checkpoint = NULL;
+    yoke_status status = YOKE_OK;
+    if (o->do_train) {
+        YOKE_TRY_GOTO(qa_train_find_checkpoint(session, &checkpoint));
+    } else if (session->is_first_rank) {
+        YOKE_TRY_GOTO(file_make_directories(o->output_dir));
+    }
     YOKE_TRY_GOTO(read_inputs(session, &inputs));
     if (o->do_train) {
-        YOKE_TRY_GOTO(qa_train(session, &inputs, &epoch));
+        YOKE_TRY_GOTO(qa_train(session, &inputs, checkpoint, &epoch));
     } else {
-        if (session->is_first_rank) {
-            YOKE_TRY_GOTO(file_make_directories(o->output_dir));
-        }
         YOKE_TRY_GOTO(qa_session_load(session, session->command->qa.model_name_or_path));
     }
     if (o->do_eval) {
@@ -110,6 +113,7 @@ static yoke_status run_job(struct qa_session *session)
         status = write_card(session);
     }
 done:
+    mem_free(checkpoint);
     close_inputs(&inputs);
     return status;
 }

@@ -12,6 +12,8 @@
 #include "learn/task/qa_answer.h"
 #include "learn/train/qa_logits.h"
 
+static const char white_space[] = " \t\n\r\f\v";
+
 static yoke_status read_standard_input(struct str *text)
 {
     char block[65536];
@@ -67,11 +69,25 @@ yoke_status qa_ask_mark(const char *context, size_t begin, size_t end, bool colo
     return str_append_text(text, context + end);
 }
 
+/* The reference strips a question on its left. */
+static const char *strip_left(const char *question)
+{
+    return question + strspn(question, white_space);
+}
+
+/* A file ends with a line break that is no part of the text. */
+static void strip_right(struct str *text)
+{
+    while (text->len > 0 && strchr(white_space, text->text[text->len - 1])) {
+        text->text[--text->len] = '\0';
+    }
+}
+
 static yoke_status print_answer(const struct qa_options *o, const char *context,
                                 const struct qa_prediction *prediction)
 {
     const struct qa_candidate *best = prediction->n_candidates ? &prediction->candidates[0] : NULL;
-    term_print("Question:    %s\n", o->answer);
+    term_print("Question:    %s\n", strip_left(o->answer));
     if (!best || best->is_empty) {
         term_print("Context:     %s\nAnswer:      (none found)\n", context);
         return YOKE_OK;
@@ -130,10 +146,10 @@ done:
 
 yoke_status qa_ask(struct qa_session *session)
 {
-    const char *question = session->command->qa.answer;
-    question += strspn(question, " \t\n\r\f\v");
+    const char *question = strip_left(session->command->qa.answer);
     struct str context = {0};
     yoke_status status = read_context(&session->command->qa, &context);
+    strip_right(&context);
     if (status == YOKE_OK && context.len == 0) {
         status =
             yoke_fail(YOKE_ERR_INVALID, "the context is empty; there is nothing to answer from");

@@ -79,7 +79,7 @@ static void clip_length(struct qa_session *session)
     const size_t model_limit = session->config.max_positions;
     const size_t limit = tokenizer_limit < model_limit ? tokenizer_limit : model_limit;
     session->max_seq_length = asked < limit ? asked : limit;
-    if (asked > limit && session->is_first_rank) {
+    if (asked > limit && session->is_first_rank && !session->command->qa.answer) {
         log_warning("The max_seq_length passed (%zu) is larger than the maximum length for the "
                     "model (%zu). Using "
                     "max_seq_length=%zu.",

@@ -77,9 +77,8 @@ static yoke_status choose_checkpoint(const struct train_options *o, int64_t *num
     return YOKE_OK;
 }
 
-/* The checkpoint's folder (mem_free), NULL for none. The first rank decides: it alone has the
- * folder before anything is written. */
-static yoke_status find_checkpoint(const struct qa_session *session, char **folder_out)
+/* The first rank decides: it alone has looked at the folder before anything is written. */
+yoke_status qa_train_find_checkpoint(const struct qa_session *session, char **folder_out)
 {
     const struct train_options *o = &session->command->train;
     int64_t number = -1;
@@ -157,15 +156,14 @@ static yoke_status run_loop(struct qa_task *task, const char *checkpoint,
     return train_loop(&run, state, metrics);
 }
 
-yoke_status qa_train(struct qa_session *session, const struct qa_inputs *inputs, double *epoch_out)
+yoke_status qa_train(struct qa_session *session, const struct qa_inputs *inputs,
+                     const char *checkpoint, double *epoch_out)
 {
     struct qa_task task = {.session = session, .inputs = inputs};
     struct trainer_state state = {0};
     json_t *metrics = json_object();
-    char *checkpoint = NULL;
     yoke_status status;
     YOKE_TRY_GOTO(trainer_state_init(&state));
-    YOKE_TRY_GOTO(find_checkpoint(session, &checkpoint));
     YOKE_TRY_GOTO(qa_session_load(session, checkpoint ? checkpoint
                                                       : session->command->qa.model_name_or_path));
     YOKE_TRY_GOTO(run_loop(&task, checkpoint, &state, metrics));
@@ -177,6 +175,5 @@ done:
     qa_model_destroy(task.model);
     trainer_state_fini(&state);
     json_decref(metrics);
-    mem_free(checkpoint);
     return status;
 }

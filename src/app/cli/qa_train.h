@@ -11,10 +11,14 @@ struct qa_inputs {
     struct qa_features train_features, evaluation_features;
 };
 
-/* Collective. Loads the weights (of a checkpoint when the run continues from one), trains, writes
- * the model and its results into the output folder. *epoch_out is how many epochs the model has
- * seen. */
+/* Collective, before the files are read. Prepares the output folder (output_folder.h has the rules)
+ * and finds the checkpoint to continue from: *folder_out is its path (mem_free), NULL for none. */
+yoke_status qa_train_find_checkpoint(const struct qa_session *session,
+                                     char **folder_out) YOKE_MUST_USE;
+
+/* Collective. Loads the weights (of `checkpoint` unless it is NULL), trains, writes the model and
+ * its results into the output folder. *epoch_out is how many epochs the model has seen. */
 yoke_status qa_train(struct qa_session *session, const struct qa_inputs *inputs,
-                     double *epoch_out) YOKE_MUST_USE;
+                     const char *checkpoint, double *epoch_out) YOKE_MUST_USE;
 
 #endif

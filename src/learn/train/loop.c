@@ -110,7 +110,11 @@ static void log_resumed(const struct loop *loop)
     log_info("  Continuing training from checkpoint %s", loop->run->resume_folder);
     log_info("  Continuing training from epoch %lld", (long long)epoch);
     log_info("  Continuing training from global step %lld", (long long)loop->state->global_step);
-    log_info("  The first %zu batches of the epoch were trained on before.", begin);
+    if (loop->state->global_step < loop->plan.n_steps) {
+        log_info("  The first %zu batches of the epoch were trained on before.", begin);
+    } else {
+        log_info("  The checkpoint is the end of this run; nothing is left to train.");
+    }
 }
 
 static yoke_status open_run(struct loop *loop)
@@ -178,12 +182,14 @@ static yoke_status check_finite(const struct loop *loop, double loss, double nor
     if (isfinite(loss) && isfinite(norm)) {
         return YOKE_OK;
     }
+    char loss_text[32], norm_text[32];
     return yoke_fail(
         YOKE_ERR_NUMERIC,
-        "training step %lld of %lld: the loss is %g and the gradient's norm %g; nothing was saved "
+        "training step %lld of %lld: the loss is %s and the gradient's norm %s; nothing was saved "
         "over. "
         "Try a lower --learning_rate (now %g), more --warmup_steps, or --max_grad_norm 1.0",
-        (long long)loop->state->global_step + 1, (long long)loop->plan.n_steps, loss, norm,
+        (long long)loop->state->global_step + 1, (long long)loop->plan.n_steps,
+        json_format_double(loss, loss_text), json_format_double(norm, norm_text),
         loop->run->options->learning_rate);
 }
 

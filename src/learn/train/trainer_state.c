@@ -110,7 +110,6 @@ static yoke_status read_progress(struct trainer_state *state, const json_t *json
     compare_setting(json, warns, "train_batch_size", state->train_batch_size);
     compare_setting(json, warns, "logging_steps", state->logging_steps);
     compare_setting(json, warns, "save_steps", state->save_steps);
-    compare_setting(json, warns, "eval_steps", state->eval_steps);
     state->global_step = (int64_t)step;
     state->epoch = epoch;
     state->total_flos = flos;
