@@ -7,7 +7,8 @@ struct outcome {
     float p[MAX_N], m[MAX_N], v[MAX_N];
 };
 
-static void update(const struct kernels *kernels, size_t n, size_t shift, float poison, struct outcome *o)
+static void update(const struct kernels *kernels, size_t n, size_t shift, float poison,
+                   struct outcome *o)
 {
     uint64_t seed = n;
     struct check_array g = check_array_make(n, shift), p = check_array_make(n, shift + 1),

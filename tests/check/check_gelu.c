@@ -1,33 +1,38 @@
-/* GELU: plain C against the definition in double, every level against plain C. `--bench` times it. */
+/* GELU: plain C against the definition in double, every level against plain C. `--bench`: times. */
 #include "check_support.h"
 
-typedef void kernel_call(const struct gelu_kernels *kernels, size_t n, const float *h, const float *dy,
-                         float *result);
+typedef void kernel_call(const struct gelu_kernels *kernels, size_t n, const float *h,
+                         const float *dy, float *result);
 
-static void erf_forward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy, float *r)
+static void erf_forward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy,
+                        float *r)
 {
     (void)dy;
     k->erf_forward(n, h, r);
 }
 
-static void erf_backward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy, float *r)
+static void erf_backward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy,
+                         float *r)
 {
     k->erf_backward(n, h, dy, r);
 }
 
-static void tanh_forward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy, float *r)
+static void tanh_forward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy,
+                         float *r)
 {
     (void)dy;
     k->tanh_forward(n, h, r);
 }
 
-static void tanh_backward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy, float *r)
+static void tanh_backward(const struct gelu_kernels *k, size_t n, const float *h, const float *dy,
+                          float *r)
 {
     k->tanh_backward(n, h, dy, r);
 }
 
-/* Allowed error: absolute + relative * |value|. The derivatives cross zero near -0.75, where only the
- * absolute part counts; the tail of the tanh form has an exponent with a rounding error of its own. */
+/* Allowed error: absolute + relative * |value|. The derivatives cross zero near -0.75, where only
+ * the absolute part counts; the tail of the tanh form has an exponent with a rounding error of its
+ * own. */
 static const struct {
     const char *name;
     kernel_call *call;
@@ -59,10 +64,14 @@ static double definition(size_t call, double h)
     const double du = root * (1.0 + 3.0 * 0.044715 * h * h);
     const double phi = 0.5 * (1.0 + erf(h / 1.4142135623730951));
     switch (call) {
-    case 0: return h * phi;
-    case 1: return phi + h * exp(-0.5 * h * h) * 0.39894228040143268;
-    case 2: return 0.5 * h * (1.0 + tanh(u));
-    default: return 0.5 * (1.0 + tanh(u)) + 0.5 * h * (1.0 - tanh(u) * tanh(u)) * du;
+    case 0:
+        return h * phi;
+    case 1:
+        return phi + h * exp(-0.5 * h * h) * 0.39894228040143268;
+    case 2:
+        return 0.5 * h * (1.0 + tanh(u));
+    default:
+        return 0.5 * (1.0 + tanh(u)) + 0.5 * h * (1.0 - tanh(u) * tanh(u)) * du;
     }
 }
 
@@ -88,7 +97,9 @@ static void run(const struct kernels *kernels, size_t call, const float *h, size
     uint64_t seed = n;
     struct check_array x = check_array_make(n, shift), dy = check_array_make(n, shift),
                        r = check_array_make(n, shift);
-    memcpy(x.data, h, n * sizeof *h);
+    for (size_t i = 0; i < n; i++) {
+        x.data[i] = h[i];
+    }
     check_fill(dy.data, n, 2.0f, &seed);
     float *to = !in_place ? r.data : call % 2 ? dy.data : x.data;
     calls[call].call(&kernels->gelu, n, x.data, dy.data, to);
@@ -128,8 +139,8 @@ static void levels_agree_on_odd_values(void **state)
     (void)state;
     enum isa_level levels[2];
     const size_t n_levels = check_levels(levels);
-    static const float h[] = {NAN,   INFINITY, -INFINITY, 0.0f,   -0.0f, 1e-40f, -1e-40f, 1e30f,
-                              1e-20f, 14.0f,   16.0f,     100.0f, -90.0f, 3e38f,  -14.9f,  1.0f};
+    static const float h[] = {NAN,    INFINITY, -INFINITY, 0.0f,   -0.0f,  1e-40f, -1e-40f, 1e30f,
+                              1e-20f, 14.0f,    16.0f,     100.0f, -90.0f, 3e38f,  -14.9f,  1.0f};
     enum { N = sizeof h / sizeof *h };
     float want[N], got[N];
     struct kernels ref, kernels;

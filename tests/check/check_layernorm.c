@@ -1,4 +1,5 @@
-/* LayerNorm: every level against plain C, over widths, aliases, dropout, bad rows. `--bench` times it. */
+/* LayerNorm: every level against plain C, over widths, aliases, dropout, bad rows. `--bench` times
+ * it. */
 #include "check_support.h"
 
 #include "compute/ops/dropout.h"
@@ -18,7 +19,8 @@ struct outcome {
 static const struct dropout_stream *stream_get(void)
 {
     static struct dropout_stream stream;
-    assert_true(dropout_begin(&(struct dropout){.p = 0.2f, .seed = 5, .step = 2, .site = 1}, &stream));
+    assert_true(
+        dropout_begin(&(struct dropout){.p = 0.2f, .seed = 5, .step = 2, .site = 1}, &stream));
     return &stream;
 }
 
@@ -36,14 +38,16 @@ static void take(float *to, struct check_array *array, const char *what)
 }
 
 /* poison: written over the first number of row 1. */
-static void forward(const struct kernels *kernels, size_t width, int choice, size_t shift, float poison,
-                    struct outcome *o)
+static void forward(const struct kernels *kernels, size_t width, int choice, size_t shift,
+                    float poison, struct outcome *o)
 {
     uint64_t seed = width;
-    struct check_array x = filled(N * width, shift, 3.0f, &seed), y = check_array_make(N * width, shift),
+    struct check_array x = filled(N * width, shift, 3.0f, &seed),
+                       y = check_array_make(N * width, shift),
                        residual = filled(N * width, shift + 1, 1.0f, &seed),
-                       xhat = check_array_make(N * width, shift + 2), rstd = check_array_make(N, shift),
-                       gamma = filled(width, shift, 1.0f, &seed), beta = filled(width, 3, 1.0f, &seed);
+                       xhat = check_array_make(N * width, shift + 2),
+                       rstd = check_array_make(N, shift), gamma = filled(width, shift, 1.0f, &seed),
+                       beta = filled(width, 3, 1.0f, &seed);
     x.data[width] = poison;
     kernels->layernorm.forward(&(struct layernorm_forward_rows){
         .n = N,
@@ -71,15 +75,17 @@ static void forward(const struct kernels *kernels, size_t width, int choice, siz
 }
 
 /* Here WITH_STATISTICS means: dresidual is added to. */
-static void backward(const struct kernels *kernels, size_t width, int choice, size_t shift, float poison,
-                     struct outcome *o)
+static void backward(const struct kernels *kernels, size_t width, int choice, size_t shift,
+                     float poison, struct outcome *o)
 {
     uint64_t seed = width + 1;
-    struct check_array dy = filled(N * width, shift, 1.0f, &seed), dx = check_array_make(N * width, 0),
-                       xhat = filled(N * width, shift, 2.0f, &seed), rstd = filled(N, 1, 2.0f, &seed),
-                       gamma = filled(width, shift, 1.0f, &seed),
+    struct check_array dy = filled(N * width, shift, 1.0f, &seed),
+                       dx = check_array_make(N * width, 0),
+                       xhat = filled(N * width, shift, 2.0f, &seed),
+                       rstd = filled(N, 1, 2.0f, &seed), gamma = filled(width, shift, 1.0f, &seed),
                        dresidual = filled(N * width, shift + 2, 1.0f, &seed),
-                       dgamma = filled(width, shift, 1.0f, &seed), dbeta = filled(width, 1, 1.0f, &seed);
+                       dgamma = filled(width, shift, 1.0f, &seed),
+                       dbeta = filled(width, 1, 1.0f, &seed);
     dy.data[width] = poison;
     kernels->layernorm.backward(&(struct layernorm_backward_rows){
         .n = N,
@@ -111,8 +117,8 @@ static void backward(const struct kernels *kernels, size_t width, int choice, si
 static const size_t widths[] = {2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 131, 192, 768, MAX_WIDTH};
 enum { N_WIDTHS = sizeof widths / sizeof *widths };
 
-static void compare(const struct kernels *kernels, const struct kernels *ref, size_t width, int choice,
-                    float poison)
+static void compare(const struct kernels *kernels, const struct kernels *ref, size_t width,
+                    int choice, float poison)
 {
     static struct outcome want, got;
     const size_t n = N * width, shift = width % 4 + (size_t)choice % 3;
@@ -180,9 +186,9 @@ static void bench(void)
         double forth = 1e9, back = 1e9;
         for (int round = 0; round < 200; round++) {
             const double start = check_seconds();
-            kernels.layernorm.forward(&(struct layernorm_forward_rows){
-                N, 768, stream_get(), examples, positions, 1e-12f, x, residual, gamma, beta, o.y, o.xhat,
-                o.rstd});
+            kernels.layernorm.forward(
+                &(struct layernorm_forward_rows){N, 768, stream_get(), examples, positions, 1e-12f,
+                                                 x, residual, gamma, beta, o.y, o.xhat, o.rstd});
             const double middle = check_seconds();
             kernels.layernorm.backward(&(struct layernorm_backward_rows){
                 N, 768, stream_get(), examples, positions, residual, o.xhat, o.rstd, gamma, o.dx,

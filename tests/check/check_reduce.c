@@ -9,9 +9,11 @@ static void sum_columns(const struct kernels *kernels, size_t n, size_t width, s
 {
     uint64_t seed = 7 * n + width;
     const size_t stride = width + shift;
-    struct check_array x = check_array_make(n * stride, shift), sums = check_array_make(width, shift);
+    struct check_array x = check_array_make(n * stride, shift),
+                       sums = check_array_make(width, shift);
     for (size_t i = 0; i < n; i++) {
-        check_fill(x.data + i * stride, width, 1.0f, &seed); /* what is between the rows stays guard */
+        check_fill(x.data + i * stride, width, 1.0f,
+                   &seed); /* what is between the rows stays guard */
     }
     x.data[(n - 1) * stride + width / 2] = poison;
     check_fill(sums.data, width, 1.0f, &seed);
@@ -21,7 +23,8 @@ static void sum_columns(const struct kernels *kernels, size_t n, size_t width, s
     check_array_end(&sums, "sums");
 }
 
-/* Terms up to 1: rounding grows with the square root of their number, and not with a sum that cancels. */
+/* Terms up to 1: rounding grows with the square root of their number, and not with a sum that
+ * cancels. */
 static void expect_sums(size_t n, size_t width, const float *got, const float *want)
 {
     const double allowed = 1e-6 * sqrt((double)n);
@@ -69,7 +72,8 @@ static void sums_of_squares_agree(void **state)
         uint64_t seed = i;
         struct check_array x = check_array_make(n, i % 5);
         check_fill(x.data, n, 1.0f, &seed);
-        const double want = ref.reduce.sum_squares(n, x.data), got = kernels.reduce.sum_squares(n, x.data);
+        const double want = ref.reduce.sum_squares(n, x.data),
+                     got = kernels.reduce.sum_squares(n, x.data);
         assert_true(fabs(got - want) <= 1e-6 * want);
         x.data[n - 1] = INFINITY;
         assert_true(isinf(kernels.reduce.sum_squares(n, x.data)));

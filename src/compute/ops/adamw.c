@@ -22,8 +22,8 @@ static struct adamw_coefficients coefficients_of(const struct adamw *adamw)
     };
 }
 
-void adamw_update(const struct compute *compute, const struct adamw *adamw, size_t n, const float *gradient,
-                  float *p, float *m, float *v)
+void adamw_update(const struct compute *compute, const struct adamw *adamw, size_t n,
+                  const float *gradient, float *p, float *m, float *v)
 {
     const struct adamw_coefficients coefficients = coefficients_of(adamw);
     const int n_threads = n < SLICE_WORTH ? 1 : compute->n_threads;

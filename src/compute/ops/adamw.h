@@ -1,4 +1,4 @@
-/* AdamW (I. Loshchilov and F. Hutter, arXiv:1711.05101) as torch computes it, one pass over memory. */
+/* AdamW (I. Loshchilov and F. Hutter, arXiv:1711.05101) as torch computes it, in one pass. */
 #ifndef COMPUTE_OPS_ADAMW_H
 #define COMPUTE_OPS_ADAMW_H
 
@@ -19,8 +19,8 @@ struct adamw {
 
 /* p -= lr*wd*p; m, v moments; p -= lr/(1-b1^t) * m / (sqrt(v)/sqrt(1-b2^t) + eps). n elements;
  * the gradient is read only. */
-void adamw_update(const struct compute *compute, const struct adamw *adamw, size_t n, const float *gradient,
-                  float *p, float *m, float *v);
+void adamw_update(const struct compute *compute, const struct adamw *adamw, size_t n,
+                  const float *gradient, float *p, float *m, float *v);
 
 /* Sum of squares of x[n] in double, the same for any number of threads. */
 double vector_sum_squares(const struct compute *compute, size_t n, const float *x);

@@ -4,8 +4,8 @@
 #include "compute/ops/slice.h"
 
 void embedding_forward(const struct compute *compute, const struct embedding *embedding,
-                       const float *word_table, const float *position_table, const float *type_table,
-                       float *x)
+                       const float *word_table, const float *position_table,
+                       const float *type_table, float *x)
 {
     const size_t width = embedding->width;
     const int n_threads = embedding->n * width < SLICE_WORTH ? 1 : compute->n_threads;
@@ -38,15 +38,16 @@ static void add_columns(const struct embedding_kernels *kernels, const struct em
     }
 }
 
-void embedding_backward(const struct compute *compute, const struct embedding *embedding, const float *dx,
-                        float *dword_table, float *dposition_table, float *dtype_table)
+void embedding_backward(const struct compute *compute, const struct embedding *embedding,
+                        const float *dx, float *dword_table, float *dposition_table,
+                        float *dtype_table)
 {
     const int n_threads = embedding->n * embedding->width < SLICE_WORTH ? 1 : compute->n_threads;
 #pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int part = 0; part < n_threads; part++) {
         const struct slice columns =
             slice_of(embedding->width, SLICE_LINE, (size_t)part, (size_t)n_threads);
-        add_columns(&compute->kernels.embedding, embedding, columns, dx, dword_table, dposition_table,
-                    dtype_table);
+        add_columns(&compute->kernels.embedding, embedding, columns, dx, dword_table,
+                    dposition_table, dtype_table);
     }
 }

@@ -20,11 +20,13 @@ struct embedding {
 };
 
 /* x[n,width] = word[id] + position[pos] + type[t]. type_table may be NULL. */
-void embedding_forward(const struct compute *compute, const struct embedding *embedding, const float *word_table,
-                       const float *position_table, const float *type_table, float *x);
+void embedding_forward(const struct compute *compute, const struct embedding *embedding,
+                       const float *word_table, const float *position_table,
+                       const float *type_table, float *x);
 
 /* Tables' gradients += rows of dx. Threads split the columns, so the sum's order is fixed. */
-void embedding_backward(const struct compute *compute, const struct embedding *embedding, const float *dx,
-                        float *dword_table, float *dposition_table, float *dtype_table);
+void embedding_backward(const struct compute *compute, const struct embedding *embedding,
+                        const float *dx, float *dword_table, float *dposition_table,
+                        float *dtype_table);
 
 #endif

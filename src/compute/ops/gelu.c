@@ -3,7 +3,8 @@
 
 #include "compute/ops/slice.h"
 
-void gelu_forward(const struct compute *compute, enum gelu_kind kind, size_t n, const float *h, float *y)
+void gelu_forward(const struct compute *compute, enum gelu_kind kind, size_t n, const float *h,
+                  float *y)
 {
     const struct gelu_kernels *kernels = &compute->kernels.gelu;
     gelu_forward_kernel *kernel = kind == GELU_TANH ? kernels->tanh_forward : kernels->erf_forward;
@@ -19,7 +20,8 @@ void gelu_backward(const struct compute *compute, enum gelu_kind kind, size_t n,
                    const float *dy, float *dh)
 {
     const struct gelu_kernels *kernels = &compute->kernels.gelu;
-    gelu_backward_kernel *kernel = kind == GELU_TANH ? kernels->tanh_backward : kernels->erf_backward;
+    gelu_backward_kernel *kernel =
+        kind == GELU_TANH ? kernels->tanh_backward : kernels->erf_backward;
     const int n_threads = n < SLICE_WORTH ? 1 : compute->n_threads;
 #pragma omp parallel for schedule(static) num_threads(n_threads)
     for (int part = 0; part < n_threads; part++) {

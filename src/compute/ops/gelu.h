@@ -9,7 +9,8 @@
 enum gelu_kind { GELU_ERF, GELU_TANH };
 
 /* y[n] = gelu(h[n]); y may be h. */
-void gelu_forward(const struct compute *compute, enum gelu_kind kind, size_t n, const float *h, float *y);
+void gelu_forward(const struct compute *compute, enum gelu_kind kind, size_t n, const float *h,
+                  float *y);
 
 /* dh[n] = dy[n] * gelu'(h[n]); dh may be dy. */
 void gelu_backward(const struct compute *compute, enum gelu_kind kind, size_t n, const float *h,

@@ -2,13 +2,14 @@
  *
  * Of oneDNN's ways to multiply matrices the BLAS-like call is the right one here. It takes any n
  * without compiling a kernel (the number of tokens changes with every step), adds to what is there
- * (beta = 1: weight gradients, and the bias below), has the same signature in oneDNN 2.6 and 3.x, and
- * at BERT's shapes on an AVX-512 host it measured 80-95 % of the FMA peak where matmul primitives of
- * fixed shape reached 40-88 %. Cutting the rows, columns or the inner dimension into chunks made no
- * shape faster and most slower.
+ * (beta = 1: weight gradients, and the bias below), has the same signature in oneDNN 2.6 and 3.x,
+ * and at BERT's shapes on an AVX-512 host it measured 80-95 % of the FMA peak where matmul
+ * primitives of fixed shape reached 40-88 %. Cutting the rows, columns or the inner dimension into
+ * chunks made no shape faster and most slower.
  *
- * The bias is written into y first and the product added to it: the writes have no read before them,
- * and adding costs sgemm nothing measurable, while a pass over y afterwards cost 5-10 % of the product.
+ * The bias is written into y first and the product added to it: the writes have no read before
+ * them, and adding costs sgemm nothing measurable, while a pass over y afterwards cost 5-10 % of
+ * the product.
  *
  * oneDNN decides by itself how sgemm splits its work; its result for a given number of threads is
  * always the same, for another number the inner sums may be cut differently. */
@@ -41,8 +42,8 @@ struct factor {
 };
 
 /* c[m,n] = a b + beta c, where a is [m,k] and b is [k,n] after transposition. */
-static yoke_status multiply(size_t m, size_t n, size_t k, struct factor a, struct factor b, float beta,
-                            float *c)
+static yoke_status multiply(size_t m, size_t n, size_t k, struct factor a, struct factor b,
+                            float beta, float *c)
 {
     const dnnl_status_t status = dnnl_sgemm(
         a.transposed, b.transposed, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1.0f, a.data,
@@ -55,7 +56,8 @@ static yoke_status multiply(size_t m, size_t n, size_t k, struct factor a, struc
     return YOKE_OK;
 }
 
-static void fill_rows(const struct compute *compute, size_t n, size_t width, const float *row, float *y)
+static void fill_rows(const struct compute *compute, size_t n, size_t width, const float *row,
+                      float *y)
 {
     const int n_threads = n * width < SLICE_WORTH ? 1 : compute->n_threads;
 #pragma omp parallel for schedule(static) num_threads(n_threads)
@@ -76,8 +78,8 @@ static void add_column_sums(const struct compute *compute, size_t n, size_t widt
     }
 }
 
-yoke_status linear_forward(const struct compute *compute, size_t n, size_t in, size_t out, const float *x,
-                           const float *w, const float *b, float *y)
+yoke_status linear_forward(const struct compute *compute, size_t n, size_t in, size_t out,
+                           const float *x, const float *w, const float *b, float *y)
 {
     if (b) {
         fill_rows(compute, n, out, b, y);
@@ -100,5 +102,6 @@ yoke_status linear_backward_weight(const struct compute *compute, size_t n, size
     if (db) {
         add_column_sums(compute, n, out, dy, db);
     }
-    return multiply(out, in, n, (struct factor){dy, out, 'T'}, (struct factor){x, in, 'N'}, 1.0f, dw);
+    return multiply(out, in, n, (struct factor){dy, out, 'T'}, (struct factor){x, in, 'N'}, 1.0f,
+                    dw);
 }

@@ -1,5 +1,5 @@
-/* How an op's work is cut into contiguous parts, one a thread. Boundaries are multiples of `unit`, so
- * that two threads never write to one cache line and every part but the last is whole vectors. */
+/* How an op's work is cut into contiguous parts, one a thread. Boundaries are multiples of `unit`,
+ * so that no two threads write to one cache line and every part but the last is whole vectors. */
 #ifndef COMPUTE_OPS_SLICE_H
 #define COMPUTE_OPS_SLICE_H
 

@@ -6,8 +6,8 @@
 /* Cross-entropy of one of the two columns (0 start, 1 end) over one sequence of n tokens:
  * log sum exp(z) - z[target], with the largest z taken out first so that nothing overflows.
  * d = factor * (softmax - [target]) goes into the same column of dlogits. */
-static double cross_entropy(size_t n, const float *logits, size_t column, uint32_t target, double factor,
-                            float *dlogits)
+static double cross_entropy(size_t n, const float *logits, size_t column, uint32_t target,
+                            double factor, float *dlogits)
 {
     double largest = -INFINITY, sum = 0.0;
     for (size_t i = 0; i < n; i++) {

@@ -9,8 +9,9 @@
 #include "compute/ops/compute.h"
 
 /* logits[n,2] (start, end) of n_seqs packed sequences with offsets[n_seqs+1]; starts, ends: target
- * positions within each sequence, [n_seqs]. *loss_out = mean over sequences of (CE(start)+CE(end))/2,
- * sums in double. dlogits[n,2] = gradient of loss * `gradient_scale`; NULL for none. */
+ * positions within each sequence, [n_seqs]. *loss_out = mean over sequences of
+ * (CE(start)+CE(end))/2, sums in double. dlogits[n,2] = gradient of loss * `gradient_scale`; NULL
+ * for none. */
 void span_loss(size_t n_seqs, const uint32_t *offsets, const float *logits, const uint32_t *starts,
                const uint32_t *ends, float gradient_scale, double *loss_out, float *dlogits);
 

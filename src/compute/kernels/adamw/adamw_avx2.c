@@ -6,6 +6,5 @@
 
 void adamw_fill_avx2(struct adamw_kernels *kernels)
 {
-    *kernels = (struct adamw_kernels){.update = update,
-                                      .update_name = "avx2"};
+    *kernels = (struct adamw_kernels){.update = update, .update_name = "avx2"};
 }

@@ -6,6 +6,5 @@
 
 void adamw_fill_avx512(struct adamw_kernels *kernels)
 {
-    *kernels = (struct adamw_kernels){.update = update,
-                                      .update_name = "avx512"};
+    *kernels = (struct adamw_kernels){.update = update, .update_name = "avx512"};
 }

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static void update(const struct adamw_coefficients *coefficients, size_t n, const float *gradient, float *p,
-                   float *m, float *v)
+static void update(const struct adamw_coefficients *coefficients, size_t n, const float *gradient,
+                   float *p, float *m, float *v)
 {
     const struct adamw_coefficients k = *coefficients;
     for (size_t i = 0; i < n; i++) {

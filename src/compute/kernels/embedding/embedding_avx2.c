@@ -6,8 +6,6 @@
 
 void embedding_fill_avx2(struct embedding_kernels *kernels)
 {
-    *kernels = (struct embedding_kernels){.sum = sum,
-                                          .sum_name = "avx2",
-                                          .add = add,
-                                          .add_name = "avx2"};
+    *kernels =
+        (struct embedding_kernels){.sum = sum, .sum_name = "avx2", .add = add, .add_name = "avx2"};
 }

@@ -6,8 +6,6 @@
 
 void embedding_fill_avx512(struct embedding_kernels *kernels)
 {
-    *kernels = (struct embedding_kernels){.sum = sum,
-                                          .sum_name = "avx512",
-                                          .add = add,
-                                          .add_name = "avx512"};
+    *kernels = (struct embedding_kernels){
+        .sum = sum, .sum_name = "avx512", .add = add, .add_name = "avx512"};
 }

@@ -6,8 +6,6 @@
 
 void layernorm_fill_avx2(struct layernorm_kernels *kernels)
 {
-    *kernels = (struct layernorm_kernels){.forward = forward,
-                                          .forward_name = "avx2",
-                                          .backward = backward,
-                                          .backward_name = "avx2"};
+    *kernels = (struct layernorm_kernels){
+        .forward = forward, .forward_name = "avx2", .backward = backward, .backward_name = "avx2"};
 }

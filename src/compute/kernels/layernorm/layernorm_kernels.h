@@ -8,15 +8,16 @@
 
 #include "compute/kernels/dropout/dropout_kernels.h"
 
-/* n rows: s = residual + dropout(x); y = gamma (s - mean) rstd + beta with rstd = 1/sqrt(var + eps). */
+/* n rows: s = residual + dropout(x); y = gamma (s - mean) rstd + beta with rstd = 1/sqrt(var +
+ * eps). */
 struct layernorm_forward_rows {
     size_t n, width;
     const struct dropout_stream *dropout; /* NULL for none */
     const uint32_t *examples, *positions; /* [n], read with dropout only */
     float eps;
-    const float *x, *residual;  /* [n,width]; residual may be NULL */
-    const float *gamma, *beta;  /* [width] */
-    float *y, *xhat, *rstd;     /* [n,width] (may be x), [n,width], [n]; the last two may be NULL */
+    const float *x, *residual; /* [n,width]; residual may be NULL */
+    const float *gamma, *beta; /* [width] */
+    float *y, *xhat, *rstd;    /* [n,width] (may be x), [n,width], [n]; the last two may be NULL */
 };
 
 struct layernorm_backward_rows {

@@ -5,7 +5,7 @@
 
 #include "compute/kernels/dropout/philox.h"
 
-/* 0 or the scale for column c of a token; `bits` carries the group's draws from column to column. */
+/* 0 or the scale for column c of a token; `bits` carries the group's draws to the next column. */
 static float dropout_factor(const struct dropout_stream *dropout, struct dropout_row row, size_t c,
                             uint64_t *bits)
 {
@@ -86,7 +86,8 @@ static void backward(const struct layernorm_backward_rows *rows)
             if (rows->dx) {
                 const struct dropout_row row = {rows->dropout ? rows->examples[t] : 0,
                                                 rows->dropout ? rows->positions[t] : 0, 0};
-                const float factor = rows->dropout ? dropout_factor(rows->dropout, row, c, &bits) : 1.0f;
+                const float factor =
+                    rows->dropout ? dropout_factor(rows->dropout, row, c, &bits) : 1.0f;
                 rows->dx[t * width + c] = factor > 0.0f ? ds * factor : 0.0f;
             }
         }

@@ -1,5 +1,5 @@
-/* What the tests of ops share: repeatable numbers, the op's context at a level, comparison with double,
- * and central differences. */
+/* What the tests of ops share: repeatable numbers, the op's context at a level, comparison with
+ * double, and central differences. */
 #ifndef TESTS_OP_SUPPORT_H
 #define TESTS_OP_SUPPORT_H
 
@@ -45,7 +45,8 @@ static inline void op_near(const char *what, const float *got, const double *wan
 /* d loss / d x[i] for all n, by central differences. Errors: h^2 f''' / 6 and 1e-16 |f| / h. */
 typedef double op_loss(void *context);
 
-static inline void op_differences(op_loss *loss, void *context, double *x, size_t n, double *gradient_out)
+static inline void op_differences(op_loss *loss, void *context, double *x, size_t n,
+                                  double *gradient_out)
 {
     const double h = 1e-5;
     for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* The embedding op: sums and gradients against finite differences of the sum in double (rows that occur
- * twice, the padding word, no token types), independence of the number of threads. */
+/* The embedding op: sums and gradients against finite differences of the sum in double (rows that
+ * occur twice, the padding word, no token types), independence of the number of threads. */
 #include "op_support.h"
 
 #include "compute/ops/embedding.h"
@@ -46,7 +46,8 @@ static struct embedding fixture_init(struct fixture *f, int64_t padding_id, bool
 static double element(const struct fixture *f, size_t t, size_t c)
 {
     const double type = f->with_types ? f->wide.type[f->types[t] * WIDTH + c] : 0.0;
-    return f->wide.word[f->ids[t] * WIDTH + c] + f->wide.position[f->positions[t] * WIDTH + c] + type;
+    return f->wide.word[f->ids[t] * WIDTH + c] + f->wide.position[f->positions[t] * WIDTH + c] +
+           type;
 }
 
 static double loss(void *context)
@@ -74,7 +75,8 @@ static void forward_is_the_sum(void **state)
         }
         for (enum isa_level level = ISA_REF; level <= isa_detect(); level++) {
             const struct compute compute = op_compute(level, 2);
-            embedding_forward(&compute, &embedding, f.word, f.position, with_types ? f.type : NULL, x);
+            embedding_forward(&compute, &embedding, f.word, f.position, with_types ? f.type : NULL,
+                              x);
             op_near("x", x, want, N * WIDTH, 2e-7);
         }
     }
@@ -84,12 +86,13 @@ struct gradients {
     float word[WORDS * WIDTH], position[POSITIONS * WIDTH], type[TYPES * WIDTH];
 };
 
-static void backward(const struct fixture *f, const struct embedding *embedding, enum isa_level level,
-                     int n_threads, struct gradients *g)
+static void backward(const struct fixture *f, const struct embedding *embedding,
+                     enum isa_level level, int n_threads, struct gradients *g)
 {
     memset(g, 0, sizeof *g);
     const struct compute compute = op_compute(level, n_threads);
-    embedding_backward(&compute, embedding, f->dx, g->word, g->position, f->with_types ? g->type : NULL);
+    embedding_backward(&compute, embedding, f->dx, g->word, g->position,
+                       f->with_types ? g->type : NULL);
 }
 
 static void gradients_are_finite_differences(void **state)

@@ -1,5 +1,5 @@
-/* The GELU op: against the definition in double, its gradient against finite differences of it, at every
- * level, in place, for several numbers of threads. */
+/* The GELU op: against the definition in double, its gradient against finite differences of it, at
+ * every level, in place, for several numbers of threads. */
 #include "op_support.h"
 
 #include "compute/ops/gelu.h"

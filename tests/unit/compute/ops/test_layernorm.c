@@ -1,5 +1,6 @@
-/* The LayerNorm op: against a transcription in double, its gradients against finite differences of that
- * transcription (dropout's mask is fixed by its address), independence of the number of threads. */
+/* The LayerNorm op: against a transcription in double, its gradients against finite differences of
+ * that transcription (dropout's mask is fixed by its address), independence of the number of
+ * threads. */
 #include "op_support.h"
 
 #include "compute/ops/layernorm.h"
@@ -36,8 +37,8 @@ static void fixture_init(struct fixture *f, float p)
         f->mask[i] = 1.0f;
     }
     const struct compute compute = op_compute(ISA_REF, 1);
-    dropout_apply(&compute, &f->dropout, &(struct token_addresses){f->examples, f->positions}, N, WIDTH,
-                  f->mask, f->mask);
+    dropout_apply(&compute, &f->dropout, &(struct token_addresses){f->examples, f->positions}, N,
+                  WIDTH, f->mask, f->mask);
 }
 
 static void transcription(const struct fixture *f, double *y)
@@ -69,19 +70,20 @@ static double loss(void *context)
 
 static void check_level(struct fixture *f, enum isa_level level)
 {
-    static float y[SIZE], xhat[SIZE], rstd[N], dx[SIZE], dresidual[SIZE], dgamma[WIDTH], dbeta[WIDTH];
+    static float y[SIZE], xhat[SIZE], rstd[N], dx[SIZE], dresidual[SIZE], dgamma[WIDTH],
+        dbeta[WIDTH];
     static double want[SIZE];
     const struct compute compute = op_compute(level, 2);
     const struct token_addresses at = {f->examples, f->positions};
-    layernorm_forward(&compute, &f->dropout, &at, N, WIDTH, eps, f->x, f->residual, f->gamma, f->beta, y,
-                      xhat, rstd);
+    layernorm_forward(&compute, &f->dropout, &at, N, WIDTH, eps, f->x, f->residual, f->gamma,
+                      f->beta, y, xhat, rstd);
     transcription(f, want);
     op_near("y", y, want, SIZE, 2e-6);
     memset(dgamma, 0, sizeof dgamma);
     memset(dbeta, 0, sizeof dbeta);
     void *scratch = malloc(layernorm_backward_scratch(&compute, WIDTH));
-    layernorm_backward(&compute, &f->dropout, &at, N, WIDTH, f->dy, xhat, rstd, f->gamma, dx, dresidual, 0,
-                       dgamma, dbeta, scratch);
+    layernorm_backward(&compute, &f->dropout, &at, N, WIDTH, f->dy, xhat, rstd, f->gamma, dx,
+                       dresidual, 0, dgamma, dbeta, scratch);
     op_differences(loss, f, f->x2, SIZE, want);
     op_near("dx", dx, want, SIZE, 2e-6);
     op_differences(loss, f, f->residual2, SIZE, want);
@@ -90,8 +92,8 @@ static void check_level(struct fixture *f, enum isa_level level)
     op_near("dgamma", dgamma, want, WIDTH, 2e-6);
     op_differences(loss, f, f->beta2, WIDTH, want);
     op_near("dbeta", dbeta, want, WIDTH, 2e-6);
-    layernorm_backward(&compute, &f->dropout, &at, N, WIDTH, f->dy, xhat, rstd, f->gamma, NULL, dresidual, 1,
-                       dgamma, dbeta, scratch);
+    layernorm_backward(&compute, &f->dropout, &at, N, WIDTH, f->dy, xhat, rstd, f->gamma, NULL,
+                       dresidual, 1, dgamma, dbeta, scratch);
     op_differences(loss, f, f->residual2, SIZE, want);
     for (size_t i = 0; i < SIZE; i++) {
         want[i] *= 2.0;
@@ -124,13 +126,14 @@ static void backward_big(int n_threads, struct gradients *g)
     op_fill(x, BIG_N * BIG_WIDTH, 1.0f, &state);
     op_fill(gamma, BIG_WIDTH, 1.0f, &state);
     const struct compute compute = op_compute(isa_detect(), n_threads);
-    layernorm_forward(&compute, NULL, NULL, BIG_N, BIG_WIDTH, eps, x, NULL, gamma, beta, g->dx, xhat, rstd);
+    layernorm_forward(&compute, NULL, NULL, BIG_N, BIG_WIDTH, eps, x, NULL, gamma, beta, g->dx,
+                      xhat, rstd);
     op_fill(g->dx, BIG_N * BIG_WIDTH, 1.0f, &state);
     memset(g->dgamma, 0, sizeof g->dgamma);
     memset(g->dbeta, 0, sizeof g->dbeta);
     void *scratch = malloc(layernorm_backward_scratch(&compute, BIG_WIDTH));
-    layernorm_backward(&compute, NULL, NULL, BIG_N, BIG_WIDTH, g->dx, xhat, rstd, gamma, g->dx, NULL, 0,
-                       g->dgamma, g->dbeta, scratch);
+    layernorm_backward(&compute, NULL, NULL, BIG_N, BIG_WIDTH, g->dx, xhat, rstd, gamma, g->dx,
+                       NULL, 0, g->dgamma, g->dbeta, scratch);
     free(scratch);
 }
 
@@ -153,8 +156,8 @@ static void evaluation_needs_no_statistics(void **state)
     static double want[SIZE];
     transcription(&f, want);
     const struct compute compute = op_compute(isa_detect(), 2);
-    layernorm_forward(&compute, NULL, NULL, N, WIDTH, eps, f.x, f.residual, f.gamma, f.beta, f.x, NULL,
-                      NULL);
+    layernorm_forward(&compute, NULL, NULL, N, WIDTH, eps, f.x, f.residual, f.gamma, f.beta, f.x,
+                      NULL, NULL);
     op_near("y in x", f.x, want, SIZE, 2e-6);
 }
 

@@ -80,8 +80,9 @@ static double allowed(size_t depth)
     return 2e-6 * sqrt((double)depth);
 }
 
-static const size_t shapes[][3] = {{1, 3, 2},   {1, 1, 1},     {5, 7, 3},     {17, 16, 33}, {64, 64, 64},
-                                   {500, 128, 2}, {131, 192, 97}, {300, 128, 384}, {130, 768, 96}};
+static const size_t shapes[][3] = {{1, 3, 2},      {1, 1, 1},       {5, 7, 3},
+                                   {17, 16, 33},   {64, 64, 64},    {500, 128, 2},
+                                   {131, 192, 97}, {300, 128, 384}, {130, 768, 96}};
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
 
 static void forward_is_the_definition(void **state)
@@ -95,7 +96,8 @@ static void forward_is_the_definition(void **state)
                 l.y[i] = NAN; /* what stood there has no effect */
                 l.want[i] = output(&l, i / l.out, i % l.out) - (with_bias ? 0.0 : l.b2[i % l.out]);
             }
-            EXPECT_OK(linear_forward(&compute, l.n, l.in, l.out, l.x, l.w, with_bias ? l.b : NULL, l.y));
+            EXPECT_OK(
+                linear_forward(&compute, l.n, l.in, l.out, l.x, l.w, with_bias ? l.b : NULL, l.y));
             op_near("y", l.y, l.want, l.n * l.out, allowed(l.in));
         }
         layer_end(&l);
@@ -198,7 +200,8 @@ static void impossible_sizes_are_errors(void **state)
     (void)state;
     const struct compute compute = op_compute(isa_detect(), 1);
     float x = 1.0f, y = 1.0f;
-    EXPECT_FAIL(linear_forward(&compute, (size_t)-5, 1, 1, &x, &x, NULL, &y), YOKE_ERR_INTERNAL, "oneDNN");
+    EXPECT_FAIL(linear_forward(&compute, (size_t)-5, 1, 1, &x, &x, NULL, &y), YOKE_ERR_INTERNAL,
+                "oneDNN");
 }
 
 static double seconds(void)
@@ -225,16 +228,16 @@ static void bench_shape(const struct compute *compute, size_t n, size_t in, size
         }
     }
     const double work = 2e-9 * (double)n * (double)in * (double)out;
-    printf("n %5zu in %4zu out %4zu: forward %5.0f  backward input %5.0f  weight %5.0f GF/s\n", n, in, out,
-           work / best[0], work / best[1], work / best[2]);
+    printf("n %5zu in %4zu out %4zu: forward %5.0f  backward input %5.0f  weight %5.0f GF/s\n", n,
+           in, out, work / best[0], work / best[1], work / best[2]);
     layer_end(&l);
 }
 
 static void bench(void)
 {
     const struct compute compute = op_compute(isa_detect(), 2);
-    static const size_t sizes[][3] = {{3072, 768, 768}, {3072, 768, 2304}, {3072, 768, 3072},
-                                      {3072, 3072, 768}, {500, 128, 128},  {500, 128, 512}};
+    static const size_t sizes[][3] = {{3072, 768, 768},  {3072, 768, 2304}, {3072, 768, 3072},
+                                      {3072, 3072, 768}, {500, 128, 128},   {500, 128, 512}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         bench_shape(&compute, sizes[i][0], sizes[i][1], sizes[i][2]);
     }

@@ -1,5 +1,5 @@
-/* The span loss: known values, gradients against finite differences in double, logits that overflow a
- * careless exponential, not-a-number. */
+/* The span loss: known values, gradients against finite differences in double, logits that overflow
+ * a careless exponential, not-a-number. */
 #include "op_support.h"
 
 #include "compute/ops/span_loss.h"
