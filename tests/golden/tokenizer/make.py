@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the golden files of the tokenizer with the reference (transformers, tokenizers 0.22.2):
+"""Makes the golden files of the tokenizer with the reference (transformers 5.15.1, tokenizers 0.22.2):
 
     vocab.txt       a small vocabulary of our own
     expected.json   tokenizer_config.json contents ("configs"), texts, and for each config and text what the
