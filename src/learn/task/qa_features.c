@@ -313,10 +313,10 @@ static yoke_status collect(const struct build *build, struct qa_features *featur
         next += build->windows[i].n;
     }
     if (features->n_clamped) {
-        log_warning("%zu questions are so long that a stride of %zu does not fit beside them; "
-                    "their windows "
-                    "overlap by as many tokens as fit.",
-                    features->n_clamped, build->options->doc_stride);
+        log_warning(
+            "A stride of %zu does not fit beside %zu long question(s); their windows overlap by "
+            "as many tokens as fit.",
+            build->options->doc_stride, features->n_clamped);
     }
     return YOKE_OK;
 }
