@@ -16,7 +16,7 @@ static void *count(void *block, size_t n, size_t size)
 {
     atomic_fetch_add_explicit(&n_allocations, 1, memory_order_relaxed);
     if (!block) {
-        (void)!yoke_fail(YOKE_ERR_NO_MEMORY, "no memory for %zu elements of %zu bytes", n, size);
+        (void)yoke_fail(YOKE_ERR_NO_MEMORY, "no memory for %zu elements of %zu bytes", n, size);
     }
     return block;
 }

@@ -1,6 +1,7 @@
 /* The status list's texts and the thread's last message. */
 #include "base/core/status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,8 +58,9 @@ static void keep_one_line(char *text)
     }
 }
 
-yoke_status yoke_fail(yoke_status status, const char *format, ...)
+void yoke_message_set(const char *format, ...)
 {
+    const int saved_errno = errno;
     /* The arguments may point into last_message, so the text is built beside it. */
     char message[MESSAGE_BYTES];
     va_list args;
@@ -67,7 +69,7 @@ yoke_status yoke_fail(yoke_status status, const char *format, ...)
     va_end(args);
     keep_one_line(message);
     memcpy(last_message, message, sizeof message);
-    return status;
+    errno = saved_errno;
 }
 
 yoke_status yoke_fail_prefix(yoke_status status, const char *format, ...)

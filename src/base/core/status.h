@@ -11,9 +11,12 @@
 #define YOKE_MUST_USE __attribute__((warn_unused_result))
 
 /* Stores the message for yoke_last_error() (cut at 1,023 bytes; line breaks and other control
- * characters become '?', for the message is one line) and returns `status`. `%m` gives strerror(errno). */
-yoke_status yoke_fail(yoke_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3))) YOKE_MUST_USE;
+ * characters become '?', for the message is one line) and is worth `status`. `%m` gives strerror(errno).
+ * A macro, so that the compiler sees the constant and knows that the caller's caller leaves. */
+#define yoke_fail(status, ...) (yoke_message_set(__VA_ARGS__), (status))
+
+/* The function behind yoke_fail; errno is kept. */
+void yoke_message_set(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Puts "PREFIX: " before the stored message: callers that know the file or the id add it. Returns
  * `status` unchanged; does nothing when `status` is not an error. */
