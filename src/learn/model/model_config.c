@@ -1,8 +1,8 @@
 /* config.json, read through one table of keys per family.
  *
- * A row says where a key's value goes, its default and its range. Keys that would change the computation in a
- * way that the encoder does not have stand in a second table with the values that are harmless; all other
- * keys are kept for the save and have no meaning here. */
+ * A row says where a key's value goes, its default and its range. Keys that would change the
+ * computation in a way that the encoder does not have stand in a second table with the values that
+ * are harmless; all other keys are kept for the save and have no meaning here. */
 #include "learn/model/model_config.h"
 
 #include <string.h>
@@ -17,16 +17,20 @@ struct field {
     const char *key;
     const char *alias; /* the reference reads this one too; NULL: none */
     enum field_type type;
-    size_t offset;     /* in struct model_config */
+    size_t offset; /* in struct model_config */
     double fallback;
     double least, most; /* floats: `most` itself is excluded */
 };
 
 /* Bounds keep every product of two sizes, and the sum over all layers, far from overflow. */
 #define SIZE(key, alias, member, fallback, most)                                                   \
-    {key, alias, FIELD_SIZE, offsetof(struct model_config, member), fallback, 1, most}
+    {                                                                                              \
+        key, alias, FIELD_SIZE, offsetof(struct model_config, member), fallback, 1, most           \
+    }
 #define SHARE(key, member, fallback)                                                               \
-    {key, NULL, FIELD_FLOAT, offsetof(struct model_config, member), fallback, 0, 1}
+    {                                                                                              \
+        key, NULL, FIELD_FLOAT, offsetof(struct model_config, member), fallback, 0, 1              \
+    }
 
 static const struct field distilbert_fields[] = {
     SIZE("vocab_size", NULL, vocab_size, 30522, 1 << 28),
@@ -71,17 +75,20 @@ static const struct {
     const char *name;
     enum gelu_kind kind;
 } activations[] = {
-    {"gelu", GELU_ERF},           {"gelu_python", GELU_ERF}, {"gelu_new", GELU_TANH},
-    {"gelu_pytorch_tanh", GELU_TANH}, {"gelu_fast", GELU_TANH},
+    {"gelu", GELU_ERF},       {"gelu_python", GELU_ERF},
+    {"gelu_new", GELU_TANH},  {"gelu_pytorch_tanh", GELU_TANH},
+    {"gelu_fast", GELU_TANH},
 };
 
-/* Keys that change the computation, and the one value that does not; null, false and {} never do. */
+/* Keys that change the computation, and the one value that does not; null, false and {} never do.
+ */
 static const struct {
     const char *key;
     const char *harmless;
 } foreign_keys[] = {
-    {"position_embedding_type", "absolute"}, {"sinusoidal_pos_embds", NULL}, {"is_decoder", NULL},
-    {"add_cross_attention", NULL},           {"pruned_heads", NULL},   {"quantization_config", NULL},
+    {"position_embedding_type", "absolute"}, {"is_decoder", NULL},
+    {"add_cross_attention", NULL},           {"pruned_heads", NULL},
+    {"quantization_config", NULL},
 };
 
 static yoke_status unsupported(const char *path, const char *key, const json_t *value)
@@ -107,8 +114,7 @@ static yoke_status read_field(const char *path, const json_t *json, const struct
         number = json_number_value(value);
         const bool right_type =
             field->type == FIELD_SIZE ? json_is_integer(value) : json_is_number(value);
-        const bool below =
-            field->type == FIELD_SIZE ? number <= field->most : number < field->most;
+        const bool below = field->type == FIELD_SIZE ? number <= field->most : number < field->most;
         if (!right_type || !(number >= field->least) || !below) {
             return yoke_fail(YOKE_ERR_FORMAT, "%s: \"%s\" must be %s from %.0f to %s%.0f", path,
                              field->key, field->type == FIELD_SIZE ? "a whole number" : "a number",
@@ -184,9 +190,9 @@ static yoke_status read_family(const char *path, const json_t *json, size_t *ind
         }
     }
     if (!text) {
-        return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s has no \"model_type\"; add \"distilbert\" or \"bert\", whichever it is",
-                         path);
+        return yoke_fail(
+            YOKE_ERR_FORMAT,
+            "%s has no \"model_type\"; add \"distilbert\" or \"bert\", whichever it is", path);
     }
     return yoke_fail(YOKE_ERR_UNSUPPORTED,
                      "%s: model_type \"%s\" is not supported; this version has \"distilbert\" and "
@@ -208,6 +214,8 @@ static yoke_status read_json(const char *path, json_t *json, struct model_config
     }
     YOKE_TRY(read_activation(path, json, families[index].activation_key, &config));
     YOKE_TRY(read_padding(path, json, &config));
+    config.sinusoidal_positions = config.family == MODEL_DISTILBERT &&
+                                  json_is_true(json_object_get(json, "sinusoidal_pos_embds"));
     YOKE_TRY(check_foreign_keys(path, json));
     if (config.hidden % config.n_heads != 0) {
         return yoke_fail(YOKE_ERR_FORMAT, "%s: %zu attention heads do not divide the width %zu",
@@ -245,15 +253,15 @@ static bool has_two_labels(const json_t *json)
            (!n_labels || json_integer_value(n_labels) == 2);
 }
 
-/* Sets what a save sets: the class, the type of the weights under the name that the file knows it by
- * ("torch_dtype" before transformers 5). Labels of another task would make the reference build a head
- * of another width than the saved one, which has a start and an end. */
+/* Sets what a save sets: the class, the type of the weights under the name that the file knows it
+ * by
+ * ("torch_dtype" before transformers 5). Labels of another task would make the reference build a
+ * head of another width than the saved one, which has a start and an end. */
 static int set_saved_keys(json_t *json, const char *architecture)
 {
     int failed = json_object_set_new(json, "architectures", json_pack("[s]", architecture));
     const char *const dtype_keys[] = {"torch_dtype", "dtype"};
-    const bool old_only =
-        json_object_get(json, "torch_dtype") && !json_object_get(json, "dtype");
+    const bool old_only = json_object_get(json, "torch_dtype") && !json_object_get(json, "dtype");
     for (int i = 0; i < 2; i++) {
         if (i == 0 ? json_object_get(json, dtype_keys[i]) != NULL : !old_only) {
             failed |= json_object_set_new(json, dtype_keys[i], json_string("float32"));
@@ -274,7 +282,8 @@ yoke_status model_config_write(const struct model_config *config, const char *ar
     json_t *json = json_deep_copy(config->json);
     char *path = str_path(folder, "config.json");
     if (!json || !path || set_saved_keys(json, architecture) != 0) {
-        status = yoke_fail(YOKE_ERR_NO_MEMORY, "no memory to write the configuration to %s", folder);
+        status =
+            yoke_fail(YOKE_ERR_NO_MEMORY, "no memory to write the configuration to %s", folder);
         goto done;
     }
     YOKE_TRY_GOTO(json_write_file(path, json, 2, true));

@@ -1,12 +1,13 @@
 /* The table of a model's parameters, and fresh values for them.
  *
- * One routine lays out both families: they have the same pieces in the same order of use and differ in
- * names alone, which stand in one table. Fresh values repeat what the reference's from_config does with
- * torch's generator, so that a seed gives the same start in both systems: it builds the encoder's modules
- * (whose constructors draw values that nobody keeps), draws the encoder's weights in module order, then
- * builds and draws the head. */
+ * One routine lays out both families: they have the same pieces in the same order of use and differ
+ * in names alone, which stand in one table. Fresh values repeat what the reference's from_config
+ * does with torch's generator, so that a seed gives the same start in both systems: it builds the
+ * encoder's modules (whose constructors draw values that nobody keeps), draws the encoder's weights
+ * in module order, then builds and draws the head. */
 #include "learn/model/params.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -89,10 +90,9 @@ static size_t add(struct params *params, size_t rows, size_t columns, bool decay
     return add_adjacent(params, rows, columns, decays, init);
 }
 
-/* Names the piece added last: PREFIX [LAYERS.INDEX.] MODULE LEAF. The longest name of either family with a
- * layer number of 20 digits has 81 characters. */
-static void name(struct params *params, const char *prefix, const char *module,
-                 const char *leaf)
+/* Names the piece added last: PREFIX [LAYERS.INDEX.] MODULE LEAF. The longest name of either family
+ * with a layer number of 20 digits has 81 characters. */
+static void name(struct params *params, const char *prefix, const char *module, const char *leaf)
 {
     struct param *param = &params->table[params->n_params - 1];
     snprintf(param->name, sizeof param->name, "%s%s%s", prefix, module, leaf);
@@ -166,14 +166,17 @@ static void add_embeddings(struct params *params, const struct model_config *con
 {
     const char *prefix = names_of[config->family].prefix;
     const size_t hidden = config->hidden;
-    params->word_table = add_weight(params, prefix, "embeddings.word_embeddings",
-                                    config->vocab_size, hidden);
+    params->word_table =
+        add_weight(params, prefix, "embeddings.word_embeddings", config->vocab_size, hidden);
     params->table[params->n_params - 1].init = PARAM_NORMAL_PADDED;
-    params->position_table = add_weight(params, prefix, "embeddings.position_embeddings",
-                                        config->max_positions, hidden);
+    params->position_table =
+        add_weight(params, prefix, "embeddings.position_embeddings", config->max_positions, hidden);
+    if (config->sinusoidal_positions) {
+        params->table[params->n_params - 1].init = PARAM_SINUSOIDAL;
+    }
     if (config->n_types > 0) {
-        params->type_table = add_weight(params, prefix, "embeddings.token_type_embeddings",
-                                        config->n_types, hidden);
+        params->type_table =
+            add_weight(params, prefix, "embeddings.token_type_embeddings", config->n_types, hidden);
     }
     add_norm(params, prefix, "embeddings.LayerNorm", hidden, &params->embedding_norm_gamma,
              &params->embedding_norm_beta);
@@ -212,6 +215,19 @@ void params_fini(struct params *params)
     *params = (struct params){0};
 }
 
+/* A. Vaswani et al., arXiv:1706.03762, 3.5, with sines in the even columns and cosines in the odd.
+ */
+static void fill_sinusoidal(float *x, size_t rows, size_t columns)
+{
+    for (size_t row = 0; row < rows; row++) {
+        for (size_t j = 0; j < columns; j++) {
+            const double pair = (double)(2 * (j / 2)) / (double)columns;
+            const double angle = (double)row / pow(10000.0, pair);
+            x[row * columns + j] = (float)(j % 2 == 0 ? sin(angle) : cos(angle));
+        }
+    }
+}
+
 void params_draw_one(const struct param *param, const struct model_config *config,
                      struct mt19937 *mt, float *values)
 {
@@ -220,10 +236,13 @@ void params_draw_one(const struct param *param, const struct model_config *confi
     switch (param->init) {
     case PARAM_NORMAL:
     case PARAM_NORMAL_PADDED:
+    case PARAM_SINUSOIDAL: /* the reference draws normals first and then overwrites them */
         mt19937_normal(mt, x, n, 0.0, config->initializer_range);
         if (param->init == PARAM_NORMAL_PADDED && config->padding_id >= 0) {
-            memset(x + (size_t)config->padding_id * param->columns, 0,
-                   param->columns * sizeof *x);
+            memset(x + (size_t)config->padding_id * param->columns, 0, param->columns * sizeof *x);
+        }
+        if (param->init == PARAM_SINUSOIDAL) {
+            fill_sinusoidal(x, param->rows, param->columns);
         }
         break;
     case PARAM_ZERO:
@@ -249,8 +268,8 @@ static bool is_embedding(const struct params *params, const struct param *param)
     return param->offset < params->embedding_norm_gamma;
 }
 
-/* Passes over what the constructors of modules draw: an embedding is born standard normal, a linear layer's
- * weight and bias uniform (one number an element); norms are born constant. */
+/* Passes over what the constructors of modules draw: an embedding is born standard normal, a linear
+ * layer's weight and bias uniform (one number an element); norms are born constant. */
 static void skip_constructors(const struct params *params, size_t first, size_t end,
                               struct mt19937 *mt)
 {

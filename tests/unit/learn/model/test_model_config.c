@@ -68,13 +68,14 @@ static void test_values_are_read(void **state)
 {
     (void)state;
     struct model_config config;
-    read_text("{\"model_type\": \"bert\", \"vocab_size\": 99, \"hidden_size\": 12, "
-              "\"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"intermediate_size\": 20, "
-              "\"max_position_embeddings\": 33, \"type_vocab_size\": 1, \"hidden_act\": \"gelu_new\", "
-              "\"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0.25, "
-              "\"layer_norm_eps\": 1e-5, \"initializer_range\": 0.5, \"pad_token_id\": null, "
-              "\"position_embedding_type\": \"absolute\", \"is_decoder\": false, \"pruned_heads\": {}}",
-              &config);
+    read_text(
+        "{\"model_type\": \"bert\", \"vocab_size\": 99, \"hidden_size\": 12, "
+        "\"num_hidden_layers\": 3, \"num_attention_heads\": 4, \"intermediate_size\": 20, "
+        "\"max_position_embeddings\": 33, \"type_vocab_size\": 1, \"hidden_act\": \"gelu_new\", "
+        "\"hidden_dropout_prob\": 0, \"attention_probs_dropout_prob\": 0.25, "
+        "\"layer_norm_eps\": 1e-5, \"initializer_range\": 0.5, \"pad_token_id\": null, "
+        "\"position_embedding_type\": \"absolute\", \"is_decoder\": false, \"pruned_heads\": {}}",
+        &config);
     assert_int_equal(config.vocab_size, 99);
     assert_int_equal(config.hidden, 12);
     assert_int_equal(config.n_layers, 3);
@@ -115,8 +116,8 @@ static void test_what_cannot_be_computed_is_refused(void **state)
          "\"activation\": 3 is not supported"},
         {"{\"model_type\": \"bert\", \"position_embedding_type\": \"relative_key\"}",
          YOKE_ERR_UNSUPPORTED, "\"position_embedding_type\": \"relative_key\""},
-        {"{\"model_type\": \"distilbert\", \"sinusoidal_pos_embds\": true}", YOKE_ERR_UNSUPPORTED,
-         "\"sinusoidal_pos_embds\": true"},
+        {"{\"model_type\": \"distilbert\", \"is_decoder\": true}", YOKE_ERR_UNSUPPORTED,
+         "\"is_decoder\": true"},
         {"{\"model_type\": \"bert\", \"is_decoder\": true}", YOKE_ERR_UNSUPPORTED, "is_decoder"},
         {"{\"model_type\": \"bert\", \"pruned_heads\": {\"0\": [1]}}", YOKE_ERR_UNSUPPORTED,
          "\"pruned_heads\": {\"0\": [1]}"},
@@ -124,8 +125,10 @@ static void test_what_cannot_be_computed_is_refused(void **state)
          "5 attention heads do not divide the width 768"},
         {"{\"model_type\": \"bert\", \"num_attention_heads\": 0}", YOKE_ERR_FORMAT,
          "\"num_attention_heads\" must be a whole number from 1"},
-        {"{\"model_type\": \"bert\", \"vocab_size\": -1}", YOKE_ERR_FORMAT, "\"vocab_size\" must be"},
-        {"{\"model_type\": \"bert\", \"vocab_size\": 1e3}", YOKE_ERR_FORMAT, "\"vocab_size\" must be"},
+        {"{\"model_type\": \"bert\", \"vocab_size\": -1}", YOKE_ERR_FORMAT,
+         "\"vocab_size\" must be"},
+        {"{\"model_type\": \"bert\", \"vocab_size\": 1e3}", YOKE_ERR_FORMAT,
+         "\"vocab_size\" must be"},
         {"{\"model_type\": \"bert\", \"hidden_size\": 99999999999999999999}", YOKE_ERR_FORMAT,
          "\"hidden_size\" must be"},
         {"{\"model_type\": \"bert\", \"hidden_dropout_prob\": 1.0}", YOKE_ERR_FORMAT,
