@@ -154,7 +154,8 @@ def run_yoke(args, environment, model, data, output_dir):
         [args.yoke, "qa", "--model_name_or_path", str(model), "--train_file", str(data), "--do_train",
          "--per_device_train_batch_size", str(BATCH), "--max_steps", str(args.steps), "--seed", str(SEED),
          "--max_seq_length", str(LENGTH), "--doc_stride", str(STRIDE), "--save_strategy", "no",
-         "--output_dir", str(output_dir), "--overwrite_output_dir"], environment)
+         "--output_dir", str(output_dir), "--overwrite_output_dir",
+         "--include_num_input_tokens_seen"], environment)
     first = next(at for at, line in lines if "***** Running training *****" in line)
     results = json.loads((output_dir / "train_results.json").read_text())
     return {"rate": results["train_tokens_per_second"], "peak": peak, "start": first - started}

@@ -337,6 +337,11 @@ static yoke_status report_run(struct loop *loop, double seconds, json_t *metrics
                                  : (double)loop->run->task->n_examples * o->num_train_epochs;
     const int64_t n_steps = loop->state->global_step - loop->first_step;
     YOKE_TRY(report_set_speed(metrics, "train", seconds, n_samples, (double)loop->plan.n_steps));
+    if (o->include_num_input_tokens_seen) {
+        const double n_tokens = (double)loop->state->n_tokens - loop->tokens_at_start;
+        YOKE_TRY(report_set_real(metrics, "train_tokens_per_second",
+                                 report_round(n_tokens / seconds, 3)));
+    }
     YOKE_TRY(report_set_real(metrics, "total_flos", loop->state->total_flos));
     YOKE_TRY(report_set_real(metrics, "train_loss",
                              n_steps > 0 ? loop->total_loss / (double)n_steps : 0.0));
