@@ -180,9 +180,10 @@ yoke_status qa_session_save(const struct qa_session *session, const char *folder
                                    ? "BertForQuestionAnswering"
                                    : "DistilBertForQuestionAnswering";
     log_info("Saving model checkpoint to %s", shown_as);
+    /* The weights first: when the disk is full, the folder's old files all stay as they were. */
+    YOKE_TRY(params_save(&session->params, session->values, folder));
     YOKE_TRY(model_config_write(&session->config, architecture, folder));
     log_info("Configuration saved in %s/config.json", shown_as);
-    YOKE_TRY(params_save(&session->params, session->values, folder));
     log_info("Model weights saved in %s/model.safetensors", shown_as);
     YOKE_TRY(tokenizer_save(session->tokenizer, folder));
     return save_arguments(session, folder);
