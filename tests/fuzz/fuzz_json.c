@@ -1,4 +1,5 @@
-/* Any bytes are JSON or an error; what was read prints, and what was printed reads back as the same. */
+/* Any bytes are JSON or an error; what was read prints, and what was printed reads back as the
+ * same. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -16,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct str text = {0};
         json_t *again = NULL;
         if (json_print(&text, json, indent, indent > 0) < 0 ||
-            json_read_text(text.text, text.len, "printed", &again) < 0 || !json_equal(json, again)) {
+            json_read_text(text.text, text.len, "printed", &again) < 0 ||
+            !json_equal(json, again)) {
             abort();
         }
         json_decref(again);

@@ -1,4 +1,5 @@
-/* Any bytes are a safetensors file or an error; every byte of every tensor of a file can be read. */
+/* Any bytes are a safetensors file or an error; every byte of every tensor of a file can be read.
+ */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Any bytes are an archive of torch.save or an error. An input that does not begin as a zip archive is read as
- * its pickle alone, so that the machine inside is reached without checksums and compression. */
+/* Any bytes are an archive of torch.save or an error. An input that does not begin as a zip archive
+ * is read as its pickle alone, so that the machine inside is reached without checksums and
+ * compression. */
 #include <stdint.h>
 #include <string.h>
 

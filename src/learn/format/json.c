@@ -1,11 +1,11 @@
 /* JSON: jansson's parser behind three repairs, and a writer that prints as Python does.
  *
- * The files that users have were written by Python, whose json module accepts more than jansson: lone
- * surrogate escapes, NUL escapes, integers of any length ("model_max_length": 10**30 in many tokenizer
- * folders). Each repair replaces such a token by one of the same length, so that the lines and columns of
- * errors stay true; a text that needs no repair is parsed where it lies. The writer is our own because
- * jansson prints doubles with 17 digits and escapes in upper case: files of both systems could not be
- * compared. */
+ * The files that users have were written by Python, whose json module accepts more than jansson:
+ * lone surrogate escapes, NUL escapes, integers of any length ("model_max_length": 10**30 in many
+ * tokenizer folders). Each repair replaces such a token by one of the same length, so that the
+ * lines and columns of errors stay true; a text that needs no repair is parsed where it lies. The
+ * writer is our own because jansson prints doubles with 17 digits and escapes in upper case: files
+ * of both systems could not be compared. */
 #include "learn/format/json.h"
 
 #include <float.h>
@@ -79,8 +79,8 @@ static size_t digits_length(const char *text, size_t n, size_t i, bool *repair_o
     }
     const char before = i > 0 ? text[i - 1] : '\0';
     const char after = i + length < n ? text[i + length] : '\0';
-    const bool integer = !strchr(".eE+", before ? before : ' ') && after != '.' && after != 'e' &&
-                         after != 'E';
+    const bool integer =
+        !strchr(".eE+", before ? before : ' ') && after != '.' && after != 'e' && after != 'E';
     const char *limit = before == '-' ? "9223372036854775808" : "9223372036854775807";
     const bool exponent = before == '-' && i > 1 && (text[i - 2] == 'e' || text[i - 2] == 'E');
     *repair_out = integer && !exponent && text[i] != '0' &&
@@ -88,7 +88,7 @@ static size_t digits_length(const char *text, size_t n, size_t i, bool *repair_o
     return length;
 }
 
-/* Walks over tokens and repairs them in `copy`; with copy NULL, tells whether a repair is needed. */
+/* Walks over tokens and repairs them in `copy`; with copy NULL, tells whether there is need to. */
 static bool repair(const char *text, size_t n, char *copy)
 {
     bool in_string = false;
@@ -137,8 +137,8 @@ yoke_status json_read_text(const char *text, size_t n_bytes, const char *name, j
                          name);
     }
     if (!json) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s is not JSON: line %d, column %d: %s", name, error.line,
-                         error.column, error.text);
+        return yoke_fail(YOKE_ERR_FORMAT, "%s is not JSON: line %d, column %d: %s", name,
+                         error.line, error.column, error.text);
     }
     *json_out = json;
     return YOKE_OK;
@@ -154,9 +154,9 @@ yoke_status json_read_file(const char *path, json_t **json_out)
     return status;
 }
 
-/* Shortest digits that read back, as "d.ddde+XX". Decimals of up to 15 digits survive the way to a normal
- * double and back, so the shortest form is found among 15 (less trailing zeros), 16 and 17 digits;
- * subnormals hold fewer digits and are searched from 1. */
+/* Shortest digits that read back, as "d.ddde+XX". Decimals of up to 15 digits survive the way to a
+ * normal double and back, so the shortest form is found among 15 (less trailing zeros), 16 and 17
+ * digits; subnormals hold fewer digits and are searched from 1. */
 static void shortest_digits(double value, char text[static 32])
 {
     for (int precision = fabs(value) < DBL_MIN ? 0 : 14; precision <= 16; precision++) {
@@ -201,7 +201,7 @@ char *json_format_double(double value, char buffer[static 32])
     return buffer;
 }
 
-/* The code point at *text, which moves behind it. jansson lets only valid UTF-8 into its strings. */
+/* The code point at *text, which moves behind it. jansson's strings are valid UTF-8. */
 static uint32_t next_code_point(const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;

@@ -1,8 +1,9 @@
-/* The reader trusts no number of the header: each is checked against the file before it is used as a size or an
- * offset. Invariants of an opened file:
- *  1. the tensors, in the order of their bytes, claim [0, data size) without gap and without overlap;
- *  2. a tensor's span is n_elements times the size of its type, and n_elements is the product of its shape.
- * The writer streams: it needs the sizes only, then each tensor's bytes once. */
+/* The reader trusts no number of the header: each is checked against the file before it is used as
+ * a size or an offset. Invariants of an opened file:
+ *  1. the tensors, in the order of their bytes, claim [0, data size) without gap or overlap;
+ *  2. a tensor's span is n_elements times the size of its type, and n_elements is the product of
+ *     its shape.
+ * The writer streams: it needs the sizes first, then each tensor's bytes once. */
 #include "learn/format/safetensors.h"
 
 #include <inttypes.h>
@@ -44,8 +45,9 @@ static yoke_status read_shape(const char *path, const json_t *shape, struct tens
 {
     const size_t n_dims = json_array_size(shape);
     if (!json_is_array(shape) || n_dims > TENSOR_MAX_DIMS) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s: tensor %.100s: the shape must be a list of at most %d",
-                         path, info->name, TENSOR_MAX_DIMS);
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "%s: tensor %.100s: the shape must be a list of at most %d", path,
+                         info->name, TENSOR_MAX_DIMS);
     }
     info->n_dims = n_dims;
     for (size_t i = 0; i < n_dims; i++) {
@@ -78,12 +80,12 @@ static yoke_status read_span(const char *path, const char *name, const json_t *e
     }
     YOKE_TRY(read_shape(path, json_object_get(entry, "shape"), info));
     const json_t *offsets = json_object_get(entry, "data_offsets");
-    if (json_array_size(offsets) != 2 ||
-        read_size(json_array_get(offsets, 0), &span->begin) < 0 ||
+    if (json_array_size(offsets) != 2 || read_size(json_array_get(offsets, 0), &span->begin) < 0 ||
         read_size(json_array_get(offsets, 1), &span->end) < 0 || span->begin > span->end) {
-        return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s: tensor %.100s: data_offsets must be [begin, end] with 0 <= begin <= end",
-                         path, name);
+        return yoke_fail(
+            YOKE_ERR_FORMAT,
+            "%s: tensor %.100s: data_offsets must be [begin, end] with 0 <= begin <= end", path,
+            name);
     }
     if (span->end > data_bytes) {
         return yoke_fail(YOKE_ERR_FORMAT,
@@ -124,8 +126,8 @@ static yoke_status check_cover(const char *path, const struct safetensors *file)
         at = span->end;
     }
     if (at != file->data_bytes) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s: the tensors take %zu bytes but the data has %zu", path,
-                         at, file->data_bytes);
+        return yoke_fail(YOKE_ERR_FORMAT, "%s: the tensors take %zu bytes but the data has %zu",
+                         path, at, file->data_bytes);
     }
     return YOKE_OK;
 }
@@ -169,8 +171,8 @@ static yoke_status parse(const char *path, const unsigned char *bytes, size_t n_
     }
     char name[512];
     snprintf(name, sizeof name, "the header of %s", path);
-    YOKE_TRY(json_read_text((const char *)bytes + LENGTH_BYTES, (size_t)length, name,
-                            &file->header));
+    YOKE_TRY(
+        json_read_text((const char *)bytes + LENGTH_BYTES, (size_t)length, name, &file->header));
     file->data = bytes + LENGTH_BYTES + length;
     file->data_bytes = n_bytes - LENGTH_BYTES - (size_t)length;
     return read_spans(path, file);
@@ -245,7 +247,8 @@ const char *safetensors_metadata(const struct safetensors *file, const char *key
     return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
 
-struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0, size_t dim1)
+struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0,
+                                    size_t dim1)
 {
     return (struct tensor_info){.name = name,
                                 .dtype = dtype,
@@ -293,8 +296,8 @@ static yoke_status print_header(struct str *header, const struct safetensors_ite
     return YOKE_OK;
 }
 
-yoke_status safetensors_write(const char *path, const struct safetensors_item *items, size_t n_items,
-                              const char *const (*pairs)[2], size_t n_pairs)
+yoke_status safetensors_write(const char *path, const struct safetensors_item *items,
+                              size_t n_items, const char *const (*pairs)[2], size_t n_pairs)
 {
     struct str header = {0};
     struct file_writer writer = {.fd = -1};

@@ -1,4 +1,5 @@
-/* safetensors files: named tensors behind a JSON header (github.com/huggingface/safetensors, "Format").
+/* safetensors files: named tensors behind a JSON header (github.com/huggingface/safetensors,
+ * "Format").
  *
  *     8 bytes    length N of the header, little-endian
  *     N bytes    {"NAME": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...,
@@ -12,8 +13,9 @@
 
 struct safetensors;
 
-/* Maps a file and checks all of its header: types, shapes, sizes, every byte of the data claimed exactly
- * once. YOKE_ERR_FORMAT names file, tensor and fault; YOKE_ERR_UNSUPPORTED a type outside tensor_dtype. */
+/* Maps a file and checks all of its header: types, shapes, sizes, every byte of the data claimed
+ * exactly once. YOKE_ERR_FORMAT names file, tensor and fault; YOKE_ERR_UNSUPPORTED a type outside
+ * tensor_dtype. */
 yoke_status safetensors_open(const char *path, struct safetensors **file_out) YOKE_MUST_USE;
 
 /* The same over borrowed memory that outlives the object; `name` stands for the path in errors. */
@@ -41,12 +43,15 @@ struct safetensors_item {
     const void *data;
 };
 
-/* Writes n_items tensors in this order with the metadata {"format": "pt"}, which the reference wants to see,
- * and `n_pairs` more pairs of strings {key, value}. Whole or not at all; nothing is held in memory but the header. */
-yoke_status safetensors_write(const char *path, const struct safetensors_item *items, size_t n_items,
-                              const char *const (*pairs)[2], size_t n_pairs) YOKE_MUST_USE;
+/* Writes n_items tensors in this order with the metadata {"format": "pt"}, which the reference
+ * wants to see, and `n_pairs` more pairs of strings {key, value}. Whole or not at all; nothing is
+ * held in memory but the header. */
+yoke_status safetensors_write(const char *path, const struct safetensors_item *items,
+                              size_t n_items, const char *const (*pairs)[2],
+                              size_t n_pairs) YOKE_MUST_USE;
 
 /* A tensor_info of these dimensions (dim1 = 0: a vector of dim0). */
-struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0, size_t dim1);
+struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0,
+                                    size_t dim1);
 
 #endif

@@ -7,9 +7,9 @@ static const struct {
     const char *name;
     size_t bytes;
 } dtypes[TENSOR_N_DTYPES] = {
-    [TENSOR_F64] = {"F64", 8}, [TENSOR_F32] = {"F32", 4}, [TENSOR_F16] = {"F16", 2},
+    [TENSOR_F64] = {"F64", 8},   [TENSOR_F32] = {"F32", 4}, [TENSOR_F16] = {"F16", 2},
     [TENSOR_BF16] = {"BF16", 2}, [TENSOR_I64] = {"I64", 8}, [TENSOR_I32] = {"I32", 4},
-    [TENSOR_I16] = {"I16", 2}, [TENSOR_I8] = {"I8", 1}, [TENSOR_U8] = {"U8", 1},
+    [TENSOR_I16] = {"I16", 2},   [TENSOR_I8] = {"I8", 1},   [TENSOR_U8] = {"U8", 1},
     [TENSOR_BOOL] = {"BOOL", 1},
 };
 

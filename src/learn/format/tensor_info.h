@@ -28,7 +28,7 @@ enum { TENSOR_MAX_DIMS = 8 };
 struct tensor_info {
     const char *name; /* UTF-8, borrowed from the file's object */
     enum tensor_dtype dtype;
-    size_t n_dims;    /* 0: a scalar, one element */
+    size_t n_dims; /* 0: a scalar, one element */
     size_t shape[TENSOR_MAX_DIMS];
     size_t n_elements;
 };
@@ -38,11 +38,12 @@ const char *tensor_dtype_name(enum tensor_dtype dtype);
 bool tensor_dtype_from_name(const char *name, enum tensor_dtype *dtype_out);
 size_t tensor_dtype_bytes(enum tensor_dtype dtype);
 
-/* The product of shape[n_dims] in *n_out; false when n elements of 8 bytes would not fit a signed 64-bit
- * size. */
+/* The product of shape[n_dims] in *n_out; false when n elements of 8 bytes would not fit a signed
+ * 64-bit size. */
 bool tensor_count(const size_t *shape, size_t n_dims, size_t *n_out);
 
-/* n little-endian elements at `from` (any alignment) as floats: fp64 is rounded, whole numbers are converted. */
+/* n little-endian elements at `from` (any alignment) as floats: fp64 is rounded, whole numbers are
+ * converted. */
 void tensor_convert(enum tensor_dtype dtype, const void *from, size_t n, float *to);
 
 /* Appends "[2, 768]". */

@@ -1,5 +1,5 @@
-/* One table of tensors over one or several files; a file is an object with five functions, whose rows stand in
- * `formats`. */
+/* One table of tensors over one or several files; a file is an object with five functions, whose
+ * rows stand in `formats`. */
 #include "learn/format/tensor_source.h"
 
 #include <stdlib.h>
@@ -109,13 +109,13 @@ static yoke_status refuse_pointer_file(const char *path)
     static const char pointer[] = "version https://git-lfs";
     struct file_map map;
     YOKE_TRY(file_map_open(path, &map));
-    const bool found = map.size_bytes >= sizeof pointer - 1 &&
-                       memcmp(map.data, pointer, sizeof pointer - 1) == 0;
+    const bool found =
+        map.size_bytes >= sizeof pointer - 1 && memcmp(map.data, pointer, sizeof pointer - 1) == 0;
     file_map_close(&map);
     if (found) {
-        return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s is a Git LFS pointer, not the weights; run \"git lfs pull\" in its folder",
-                         path);
+        return yoke_fail(
+            YOKE_ERR_FORMAT,
+            "%s is a Git LFS pointer, not the weights; run \"git lfs pull\" in its folder", path);
     }
     return YOKE_OK;
 }
@@ -188,7 +188,8 @@ static yoke_status add_indexed_parts(struct tensor_source *source, const char *f
             strcmp(file_name, "..") == 0) {
             return yoke_fail(YOKE_ERR_FORMAT,
                              "%s: tensor %.100s must name a file of the same folder, not %.100s",
-                             index_path, json_object_iter_key(at), file_name ? file_name : "a value");
+                             index_path, json_object_iter_key(at),
+                             file_name ? file_name : "a value");
         }
         if (find_part(source, file_name) == SIZE_MAX) {
             const yoke_status status = add_part(source, folder, file_name);
@@ -209,8 +210,9 @@ static yoke_status check_index(const struct tensor_source *source, const char *i
         const size_t index = tensor_source_find(source, name);
         if (index == SIZE_MAX ||
             strcmp(source->parts[source->places[index].part].file_name, file_name) != 0) {
-            return yoke_fail(YOKE_ERR_FORMAT, "%s: tensor %.100s is not in %.100s, where it should be",
-                             index_path, name, file_name);
+            return yoke_fail(YOKE_ERR_FORMAT,
+                             "%s: tensor %.100s is not in %.100s, where it should be", index_path,
+                             name, file_name);
         }
     }
     return YOKE_OK;
@@ -235,7 +237,7 @@ done:
     return status;
 }
 
-/* Whether the folder has the form; then it is opened, and *found_out is set whatever comes of it. */
+/* Opens the folder if it has this format; *found_out says whether, even when opening fails. */
 static yoke_status try_format(struct tensor_source *source, const char *folder,
                               const struct format *format, bool *found_out)
 {

@@ -9,8 +9,9 @@
 
 struct tensor_source;
 
-/* YOKE_ERR_NOT_FOUND when the folder has none of the four; YOKE_ERR_FORMAT when an index names a file outside
- * the folder or a tensor that its file lacks, when two files have one name, and for damaged files. */
+/* YOKE_ERR_NOT_FOUND when the folder has none of the four; YOKE_ERR_FORMAT when an index names a
+ * file outside the folder or a tensor that its file lacks, when two files have one name, and for
+ * damaged files. */
 yoke_status tensor_source_open(const char *folder, struct tensor_source **source_out) YOKE_MUST_USE;
 void tensor_source_close(struct tensor_source *source);
 

@@ -1,13 +1,14 @@
-/* The stack machine (opcodes: Python's Lib/pickletools.py; what torch makes of them: torch/_utils.py,
- * torch/serialization.py).
+/* The stack machine (opcodes: Python's Lib/pickletools.py; what torch makes of them:
+ * torch/_utils.py, torch/serialization.py).
  *
- * Values are nodes in one growing array and refer to each other by index (uint32_t), so that freeing is one call and a
- * cycle does no harm. Bounds:
- *  1. an opcode makes at most one node, pushes at most one value and moves at most what is on the stack:
- *     memory and time are linear in the pickle's size, which is limited;
- *  2. memo numbers count upwards in every pickle that Python writes, so one beyond the size is refused;
- *  3. nothing is recursive: only the outermost dictionary and the tensors right in it are looked at;
- *  4. names are copied, and one string may name many tensors: their number and length are limited. */
+ * Values are nodes in one growing array and refer to each other by index (uint32_t), so that
+ * freeing is one call and a cycle does no harm. Bounds:
+ *  1. an opcode makes at most one node, pushes at most one value and moves at most what is on the
+ *     stack: memory and time are linear in the pickle's size, which is limited;
+ *  2. memo numbers count upwards in every pickle that Python writes; one beyond the size is refused;
+ *  3. nothing is recursive: only the outermost dictionary and the tensors in it are looked at;
+ *  4. names are copied, and one string may name many tensors: their number and length are limited.
+ */
 #include "learn/format/torch_pickle.h"
 
 #include <stdio.h>
@@ -26,15 +27,15 @@ enum kind {
     KIND_TUPLE,
     KIND_LIST,
     KIND_DICT,
-    KIND_DTYPE,   /* torch.FloatStorage and its kin */
-    KIND_MAKER,   /* a function of the list below */
+    KIND_DTYPE, /* torch.FloatStorage and its kin */
+    KIND_MAKER, /* a function of the list below */
     KIND_STORAGE,
     KIND_TENSOR,
 };
 
 static const char *const kind_names[] = {
-    "a mark",       "None",    "a truth value", "a number",   "a string",   "a tuple",
-    "a list",       "a dictionary", "a storage type", "a function", "a storage", "a tensor",
+    "a mark", "None",         "a truth value",  "a number",   "a string",  "a tuple",
+    "a list", "a dictionary", "a storage type", "a function", "a storage", "a tensor",
 };
 
 enum maker { MAKE_ORDERED_DICT, MAKE_TENSOR, MAKE_PARAMETER };
@@ -72,7 +73,7 @@ struct entry {
 
 struct view {
     struct pickled_tensor tensor; /* name and storage_key unset */
-    uint32_t key;                  /* of the storage */
+    uint32_t key;                 /* of the storage */
 };
 
 struct vm {
@@ -254,8 +255,8 @@ static yoke_status run_unicode(struct vm *vm)
     const unsigned char *text;
     YOKE_TRY(take_number(vm, 4, &n));
     YOKE_TRY(take(vm, (size_t)n, &text));
-    return push_node(vm, (struct node){.kind = KIND_STRING,
-                                       .as.string = {.text = text, .n_bytes = (size_t)n}});
+    return push_node(
+        vm, (struct node){.kind = KIND_STRING, .as.string = {.text = text, .n_bytes = (size_t)n}});
 }
 
 static yoke_status run_empty_list(struct vm *vm)
@@ -415,7 +416,7 @@ static yoke_status run_setitems(struct vm *vm)
     return YOKE_OK;
 }
 
-/* BUILD gives an object its attributes; a state dict has one, "_metadata", that means nothing here. */
+/* BUILD gives an object its attributes; a state dict's one, "_metadata", means nothing here. */
 static yoke_status run_build(struct vm *vm)
 {
     uint32_t state;
@@ -484,11 +485,11 @@ static yoke_status run_global(struct vm *vm)
             return push_node(vm, node);
         }
     }
-    return yoke_fail(YOKE_ERR_FORMAT,
-                     "%s asks for %.*s.%.*s, which a file of weights does not need; it was not run. "
-                     "Save the model's state_dict, or as safetensors",
-                     vm->name, n_module < 100 ? n_module : 100, module, n_name < 100 ? n_name : 100,
-                     name);
+    return yoke_fail(
+        YOKE_ERR_FORMAT,
+        "%s asks for %.*s.%.*s, which a file of weights does not need; it was not run. "
+        "Save the model's state_dict, or as safetensors",
+        vm->name, n_module < 100 ? n_module : 100, module, n_name < 100 ? n_name : 100, name);
 }
 
 /* The items of a tuple with at least n of them. */
@@ -625,15 +626,15 @@ static yoke_status run_stop(struct vm *vm)
 }
 
 static yoke_status (*const opcodes[256])(struct vm *vm) = {
-    [0x80] = run_proto,     ['('] = run_mark,         ['N'] = run_none,
-    [0x88] = run_true,      [0x89] = run_false,       ['J'] = run_int4,
-    ['K'] = run_int1,       ['M'] = run_int2,         [0x8a] = run_long1,
-    ['X'] = run_unicode,    [']'] = run_empty_list,   ['}'] = run_empty_dict,
-    [')'] = run_empty_tuple, ['t'] = run_tuple,       [0x85] = run_tuple1,
-    [0x86] = run_tuple2,    [0x87] = run_tuple3,      ['q'] = run_put1,
-    ['r'] = run_put4,       ['h'] = run_get1,         ['j'] = run_get4,
-    ['s'] = run_setitem,    ['u'] = run_setitems,     ['b'] = run_build,
-    ['c'] = run_global,     ['Q'] = run_persistent_id, ['R'] = run_reduce,
+    [0x80] = run_proto,      ['('] = run_mark,          ['N'] = run_none,
+    [0x88] = run_true,       [0x89] = run_false,        ['J'] = run_int4,
+    ['K'] = run_int1,        ['M'] = run_int2,          [0x8a] = run_long1,
+    ['X'] = run_unicode,     [']'] = run_empty_list,    ['}'] = run_empty_dict,
+    [')'] = run_empty_tuple, ['t'] = run_tuple,         [0x85] = run_tuple1,
+    [0x86] = run_tuple2,     [0x87] = run_tuple3,       ['q'] = run_put1,
+    ['r'] = run_put4,        ['h'] = run_get1,          ['j'] = run_get4,
+    ['s'] = run_setitem,     ['u'] = run_setitems,      ['b'] = run_build,
+    ['c'] = run_global,      ['Q'] = run_persistent_id, ['R'] = run_reduce,
     ['.'] = run_stop,
 };
 

@@ -1,9 +1,9 @@
-/* The archive is read with libzip over the mapped file. A dense tensor of fp32, the common case, goes from the
- * member straight to its destination; other types pass through a small buffer; a strided view is gathered from
- * the part of the storage that it touches.
+/* The archive is read with libzip over the mapped file. A dense tensor of fp32, the common case,
+ * goes from the member straight to its destination; other types pass through a small buffer; a
+ * strided view is gathered from the part of the storage that it touches.
  *
- * Against archives that lie: a member's size must be what the pickle claims, a compressed member cannot
- * claim more than deflate can make of its bytes, and nothing is allocated for a claim before that. */
+ * Against archives that lie: a member's size must be what the pickle claims, a compressed member
+ * cannot claim more than deflate makes of its bytes; nothing is allocated for a claim before. */
 #include "learn/format/torch_zip.h"
 
 #include <stdio.h>
@@ -28,11 +28,11 @@ struct member {
 struct torch_zip {
     struct file_map map; /* zero when the memory is borrowed */
     zip_t *zip;
-    char *name; /* of the file, for errors */
+    char *name;                /* of the file, for errors */
     char stem[MAX_STEM_BYTES]; /* the folder inside the archive */
     struct pickled_tensors tensors;
     struct member *members; /* of each tensor's storage */
-    unsigned char *chunk;  /* CHUNK_BYTES of a member on their way */
+    unsigned char *chunk;   /* CHUNK_BYTES of a member on their way */
 };
 
 static yoke_status refuse_other_formats(const unsigned char *data, size_t n_bytes, const char *name)
@@ -41,10 +41,11 @@ static yoke_status refuse_other_formats(const unsigned char *data, size_t n_byte
         return YOKE_OK;
     }
     if (n_bytes >= 2 && data[0] == 0x80 && data[1] == 2) {
-        return yoke_fail(YOKE_ERR_UNSUPPORTED,
-                         "%s was written by torch before 1.6, which this version does not read; load it "
-                         "with torch 1.6 or newer and save it again, best as model.safetensors",
-                         name);
+        return yoke_fail(
+            YOKE_ERR_UNSUPPORTED,
+            "%s was written by torch before 1.6, which this version does not read; load it "
+            "with torch 1.6 or newer and save it again, best as model.safetensors",
+            name);
     }
     return yoke_fail(YOKE_ERR_FORMAT, "%s is no zip archive; torch.save has written one since 1.6",
                      name);
@@ -62,7 +63,8 @@ static yoke_status open_archive(struct torch_zip *file, const void *data, size_t
     if (!file->zip) {
         status = yoke_fail(YOKE_ERR_FORMAT, "%s is no whole zip archive: %s", file->name,
                            zip_error_strerror(&error));
-        zip_source_free(source); /* the archive owns it only when it could be opened; NULL is allowed */
+        zip_source_free(
+            source); /* the archive owns it only when it could be opened; NULL is allowed */
     }
     zip_error_fini(&error);
     return status;
@@ -100,10 +102,11 @@ static yoke_status find_member(const struct torch_zip *file, const char *name, z
         return yoke_fail(YOKE_ERR_FORMAT, "%s: member %.100s has no size", file->name, name);
     }
     if (info_out->size / MAX_DEFLATE_RATIO > info_out->comp_size + 1) {
-        return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s: member %.100s claims %llu bytes, more than its %llu compressed bytes hold",
-                         file->name, name, (unsigned long long)info_out->size,
-                         (unsigned long long)info_out->comp_size);
+        return yoke_fail(
+            YOKE_ERR_FORMAT,
+            "%s: member %.100s claims %llu bytes, more than its %llu compressed bytes hold",
+            file->name, name, (unsigned long long)info_out->size,
+            (unsigned long long)info_out->comp_size);
     }
     return YOKE_OK;
 }
@@ -126,8 +129,8 @@ static yoke_status read_member(const struct torch_zip *file, zip_file_t *member,
     while (n_bytes > 0) {
         const zip_int64_t n = zip_fread(member, at, n_bytes);
         if (n <= 0) {
-            return yoke_fail(YOKE_ERR_FORMAT, "%s: a member ends early or is damaged%s%s", file->name,
-                             n < 0 ? ": " : "", n < 0 ? zip_file_strerror(member) : "");
+            return yoke_fail(YOKE_ERR_FORMAT, "%s: a member ends early or is damaged%s%s",
+                             file->name, n < 0 ? ": " : "", n < 0 ? zip_file_strerror(member) : "");
         }
         at += n;
         n_bytes -= (size_t)n;
@@ -207,8 +210,9 @@ static yoke_status find_storage(const struct torch_zip *file, const struct pickl
     snprintf(name, sizeof name, "data/%s", tensor->storage_key);
     const yoke_status status = find_member(file, name, &info);
     if (status == YOKE_ERR_NOT_FOUND) {
-        return yoke_fail(YOKE_ERR_FORMAT, "%s: tensor %.100s lies in member %.100s, which is missing",
-                         file->name, tensor->info.name, name);
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "%s: tensor %.100s lies in member %.100s, which is missing", file->name,
+                         tensor->info.name, name);
     }
     YOKE_TRY(status);
     const size_t item_bytes = tensor_dtype_bytes(tensor->info.dtype);
@@ -218,8 +222,7 @@ static yoke_status find_storage(const struct torch_zip *file, const struct pickl
                          file->name, tensor->info.name, (unsigned long long)info.size,
                          tensor->storage_elements, tensor_dtype_name(tensor->info.dtype));
     }
-    *member_out =
-        (struct member){.index = info.index, .stored = info.comp_method == ZIP_CM_STORE};
+    *member_out = (struct member){.index = info.index, .stored = info.comp_method == ZIP_CM_STORE};
     return YOKE_OK;
 }
 

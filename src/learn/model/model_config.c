@@ -80,8 +80,7 @@ static const struct {
     {"gelu_fast", GELU_TANH},
 };
 
-/* Keys that change the computation, and the one value that does not; null, false and {} never do.
- */
+/* Keys that change the computation, and the value that does not; null, false and {} never do. */
 static const struct {
     const char *key;
     const char *harmless;
@@ -253,8 +252,7 @@ static bool has_two_labels(const json_t *json)
            (!n_labels || json_integer_value(n_labels) == 2);
 }
 
-/* Sets what a save sets: the class, the type of the weights under the name that the file knows it
- * by
+/* Sets what a save sets: the class, and the weights' type under the name that the file knows it by
  * ("torch_dtype" before transformers 5). Labels of another task would make the reference build a
  * head of another width than the saved one, which has a start and an end. */
 static int set_saved_keys(json_t *json, const char *architecture)

@@ -215,8 +215,7 @@ void params_fini(struct params *params)
     *params = (struct params){0};
 }
 
-/* A. Vaswani et al., arXiv:1706.03762, 3.5, with sines in the even columns and cosines in the odd.
- */
+/* A. Vaswani et al., arXiv:1706.03762, 3.5: sines in the even columns, cosines in the odd ones. */
 static void fill_sinusoidal(float *x, size_t rows, size_t columns)
 {
     for (size_t row = 0; row < rows; row++) {

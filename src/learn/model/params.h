@@ -48,8 +48,7 @@ struct params {
     size_t head_weight, head_bias; /* qa_outputs [2,h], [2] */
 };
 
-/* The table for a configuration. No array is allocated here: values live where the trainer puts
- * them. */
+/* The table for a configuration. No array is allocated: values live where the trainer puts them. */
 yoke_status params_init(const struct model_config *config, enum head_kind head,
                         struct params *params_out) YOKE_MUST_USE;
 void params_fini(struct params *params);
@@ -70,8 +69,7 @@ const char *params_architecture(enum model_family family, enum head_kind head);
 void params_draw(const struct params *params, const struct model_config *config, uint64_t seed,
                  float *values);
 
-/* Draws one piece from the stream as it stands: what the reference does for a piece that a file
- * lacks. */
+/* Draws one piece from the stream as it stands: what the reference does when a file lacks it. */
 void params_draw_one(const struct param *param, const struct model_config *config,
                      struct mt19937 *mt, float *values);
 

@@ -1,8 +1,9 @@
 /* Loading: which tensor of a file is which parameter.
  *
- * The file's tensors are walked once. A name is tried as it is, then with the encoder's prefix in front (files
- * of base models), with LayerNorm's old gamma and beta read as weight and bias (files of the first BERT
- * conversions). What is left over on either side is reported in the reference's words. */
+ * The file's tensors are walked once. A name is tried as it is, then with the encoder's prefix in
+ * front (files of base models), with LayerNorm's old gamma and beta read as weight and bias (files
+ * of the first BERT conversions). What is left over on either side is reported in the reference's
+ * words. */
 #include "learn/model/params.h"
 
 #include <stdio.h>
@@ -102,7 +103,8 @@ done:
     return status;
 }
 
-/* Fills tensor_of and the list of unexpected names. An exact name comes before one that needs the prefix. */
+/* Fills tensor_of and the list of unexpected names. An exact name comes before one that needs the
+ * prefix. */
 static yoke_status match_all(struct loading *loading)
 {
     const size_t n = tensor_source_count(loading->source);
@@ -120,8 +122,8 @@ static yoke_status match_all(struct loading *loading)
     return end_list(&loading->unexpected, loading->n_unexpected);
 }
 
-/* Shapes; and at least one of the encoder's tensors must be there: heads of all families have the same names, so
- * that a head alone says nothing. */
+/* Shapes; and at least one of the encoder's tensors must be there: heads of all families have the
+ * same names, so that a head alone says nothing. */
 static yoke_status check_all(const struct loading *loading)
 {
     size_t n_encoder = 0;
@@ -131,12 +133,12 @@ static yoke_status check_all(const struct loading *loading)
                      strncmp(name, loading->prefix, strlen(loading->prefix)) == 0;
     }
     if (n_encoder == 0) {
-        return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s: no tensor of its weights is one of this model's encoder (not used: %s; "
-                         "wanted are names like %s)",
-                         loading->folder,
-                         loading->n_unexpected > 0 ? str_text(&loading->unexpected) : "none",
-                         loading->params->table[0].name);
+        return yoke_fail(
+            YOKE_ERR_FORMAT,
+            "%s: no tensor of its weights is one of this model's encoder (not used: %s; "
+            "wanted are names like %s)",
+            loading->folder, loading->n_unexpected > 0 ? str_text(&loading->unexpected) : "none",
+            loading->params->table[0].name);
     }
     for (size_t i = 0; i < loading->params->n_params; i++) {
         if (loading->tensor_of[i] > 0) {
@@ -158,15 +160,17 @@ static yoke_status report(const struct loading *loading, const char *architectur
     }
     YOKE_TRY_GOTO(end_list(&missing, n_missing));
     if (loading->n_unexpected > 0) {
-        log_warning("Some weights of the model checkpoint at %s were not used when initializing %s: "
-                    "[%s]",
-                    loading->folder, architecture, str_text(&loading->unexpected));
+        log_warning(
+            "Some weights of the model checkpoint at %s were not used when initializing %s: "
+            "[%s]",
+            loading->folder, architecture, str_text(&loading->unexpected));
     }
     if (n_missing > 0) {
-        log_warning("Some weights of %s were not initialized from the model checkpoint at %s and are "
-                    "newly initialized: [%s]. You should probably TRAIN this model on a down-stream "
-                    "task to be able to use it for predictions and inference.",
-                    architecture, loading->folder, str_text(&missing));
+        log_warning(
+            "Some weights of %s were not initialized from the model checkpoint at %s and are "
+            "newly initialized: [%s]. You should probably TRAIN this model on a down-stream "
+            "task to be able to use it for predictions and inference.",
+            architecture, loading->folder, str_text(&missing));
     }
 done:
     str_fini(&missing);

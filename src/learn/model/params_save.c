@@ -1,4 +1,5 @@
-/* Saving: the flat array as model.safetensors, streamed tensor by tensor under the reference's names. */
+/* Saving: the flat array as model.safetensors, streamed tensor by tensor under the reference's
+ * names. */
 #include "learn/model/params.h"
 
 #include "base/core/memory.h"

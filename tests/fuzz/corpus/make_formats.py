@@ -40,7 +40,7 @@ def deflated(archive):
     file = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(archive)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
-            new.writestr(info.filename, old.read(info))
+            new.writestr(zipfile.ZipInfo(info.filename), old.read(info), zipfile.ZIP_DEFLATED)
     return file.getvalue()
 
 

@@ -85,10 +85,15 @@ def views(state):
     return result
 
 
+def member(name):
+    """A fixed date, so that the same bytes come out again (but for legacy.bin, which holds addresses)."""
+    return zipfile.ZipInfo(name)
+
+
 def deflate(source, target):
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for info in old.infolist():
-            new.writestr(info.filename, old.read(info))
+            new.writestr(member(info.filename), old.read(info), zipfile.ZIP_DEFLATED)
 
 
 def bin_shards(path, state):
@@ -127,8 +132,8 @@ class Evil:
 def hostile():
     path = folder("hostile")
     with zipfile.ZipFile(path / "system.bin", "w") as archive:
-        archive.writestr("archive/data.pkl", pickle.dumps({"weight": Evil()}, protocol=2))
-        archive.writestr("archive/version", "3\n")
+        archive.writestr(member("archive/data.pkl"), pickle.dumps({"weight": Evil()}, protocol=2))
+        archive.writestr(member("archive/version"), "3\n")
     torch.save({"weight": torch.ones(3)}, path / "legacy.bin", _use_new_zipfile_serialization=False)
     good = io.BytesIO()
     torch.save({"weight": torch.ones(3)}, good)
@@ -141,13 +146,15 @@ def hostile():
             "no_pickle.bin": lambda m: {k: v for k, v in m.items() if not k.endswith("data.pkl")},
     }.items():
         with zipfile.ZipFile(path / name, "w") as archive:
-            for member, data in edit(members).items():
-                archive.writestr(member, data)
+            for file_name, data in edit(members).items():
+                archive.writestr(member(file_name), data)
 
 
 def main():
     distilbert = fresh(DistilBertForQuestionAnswering, DistilBertConfig, DISTILBERT, "distilbert-fresh")
     bert = fresh(BertForQuestionAnswering, BertConfig, BERT, "bert-fresh")
+    fresh(DistilBertForQuestionAnswering, DistilBertConfig, DISTILBERT | dict(sinusoidal_pos_embds=True, n_layers=1),
+          "distilbert-sinusoidal")
     randomize(distilbert).save_pretrained(folder("distilbert"))
     randomize(bert).save_pretrained(folder("bert"))
     state = {k: v.detach() for k, v in distilbert.state_dict().items()}

@@ -72,10 +72,25 @@ static void test_errors_name_file_line_and_column(void **state)
 {
     (void)state;
     json_t *json = NULL;
-    static const char *const broken[] = {"",        "{",          "{\"a\":}",  "[1,]",   "nul",
-                                         "[1] [2]", "\"\xff\"",   "\"\\u12",   "\"\\",   "[01]",
-                                         "{1: 2}",  "\"a\nb\"",   "[1e999]",   "[-]",    "\"\\ud83d",
-                                         "[NaN]",   "{\"a\" 1}", "\xef\xbb\xbf", "12345678901234567890-"};
+    static const char *const broken[] = {"",
+                                         "{",
+                                         "{\"a\":}",
+                                         "[1,]",
+                                         "nul",
+                                         "[1] [2]",
+                                         "\"\xff\"",
+                                         "\"\\u12",
+                                         "\"\\",
+                                         "[01]",
+                                         "{1: 2}",
+                                         "\"a\nb\"",
+                                         "[1e999]",
+                                         "[-]",
+                                         "\"\\ud83d",
+                                         "[NaN]",
+                                         "{\"a\" 1}",
+                                         "\xef\xbb\xbf",
+                                         "12345678901234567890-"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         EXPECT_FAIL(json_read_text(broken[i], strlen(broken[i]), "data.json", &json),
                     YOKE_ERR_FORMAT, "data.json is not JSON: line ");
@@ -140,9 +155,10 @@ static void test_values_print_as_python_prints_them(void **state)
     const char *text = "{\"b\":[1,2.50,{}],\"a\":{\"x\":[],\"y\":null},\"c\":[true,false]}";
     expect_print(text, 0, false,
                  "{\"b\": [1, 2.5, {}], \"a\": {\"x\": [], \"y\": null}, \"c\": [true, false]}");
-    expect_print(text, 2, true,
-                 "{\n  \"a\": {\n    \"x\": [],\n    \"y\": null\n  },\n  \"b\": [\n    1,\n    2.5,\n"
-                 "    {}\n  ],\n  \"c\": [\n    true,\n    false\n  ]\n}");
+    expect_print(
+        text, 2, true,
+        "{\n  \"a\": {\n    \"x\": [],\n    \"y\": null\n  },\n  \"b\": [\n    1,\n    2.5,\n"
+        "    {}\n  ],\n  \"c\": [\n    true,\n    false\n  ]\n}");
     expect_print("[1]", 4, false, "[\n    1\n]");
     expect_print("\"\xc3\xa9 \xf0\x9f\x98\x80 \\\" \\\\ / \\n\\r\\t\\f\\b\\u0001\x7f\"", 0, false,
                  "\"\\u00e9 \\ud83d\\ude00 \\\" \\\\ / \\n\\r\\t\\f\\b\\u0001\\u007f\"");
@@ -158,8 +174,7 @@ static void test_a_file_comes_back(void **state)
     EXPECT_OK(json_write_file(path, json, 2, false));
     struct file_map map;
     EXPECT_OK(file_map_open(path, &map));
-    static const char wanted[] =
-        "{\n  \"z\": 1,\n  \"a\": [\n    0.5,\n    \"\\u00e9\"\n  ]\n}\n";
+    static const char wanted[] = "{\n  \"z\": 1,\n  \"a\": [\n    0.5,\n    \"\\u00e9\"\n  ]\n}\n";
     assert_int_equal(map.size_bytes, sizeof wanted - 1);
     assert_memory_equal(map.data, wanted, sizeof wanted - 1);
     file_map_close(&map);

@@ -4,7 +4,8 @@
 #include "base/core/memory.h"
 #include "learn/format/safetensors.h"
 
-/* A file in memory: the length of the header (or `length` when it is not SIZE_MAX), the header, n_data bytes. */
+/* A file in memory: the length of the header (or `length` when it is not SIZE_MAX), the header,
+ * n_data bytes. */
 struct bytes {
     unsigned char *data;
     size_t n;
@@ -44,14 +45,18 @@ static void test_headers_that_lie_are_refused(void **state)
         {"[]", 0, "no JSON object"},
         {"{\"a\":1}", 0, "tensor a has no dtype"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1]}}", 4, "tensor a: data_offsets must be"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":3,\"data_offsets\":[0,4]}}", 4, "shape must be a list"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":3,\"data_offsets\":[0,4]}}", 4,
+         "shape must be a list"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", 4,
          "a list of at most 8"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[-1],\"data_offsets\":[0,4]}}", 4, "dimension 0"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1.0],\"data_offsets\":[0,4]}}", 4, "dimension 0"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}", 4, "data_offsets must"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}", 4, "data_offsets must"},
-        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 8, "data_offsets must"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[-4,0]}}", 4,
+         "data_offsets must"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[4,0]}}", 4,
+         "data_offsets must"},
+        {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4,8]}}", 8,
+         "data_offsets must"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 4,
          "ends at byte 8 but the data has 4"},
         {"{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,8]}}", 8,
@@ -92,7 +97,8 @@ static void test_a_length_that_lies_is_refused(void **state)
                     YOKE_ERR_FORMAT, "m.safetensors is no safetensors file, or is cut off");
         mem_free(bytes.data);
     }
-    EXPECT_FAIL(safetensors_open_memory("{}", 2, "m.safetensors", &file), YOKE_ERR_FORMAT, "cut off");
+    EXPECT_FAIL(safetensors_open_memory("{}", 2, "m.safetensors", &file), YOKE_ERR_FORMAT,
+                "cut off");
     EXPECT_FAIL(safetensors_open("/nowhere/m.safetensors", &file), YOKE_ERR_NOT_FOUND, "/nowhere");
     assert_null(file);
 }
@@ -104,7 +110,8 @@ static void test_no_cut_of_a_good_file_is_read(void **state)
     EXPECT_OK(file_map_open(YOKE_TEST_DATA "/golden/checkpoint/bert/model.safetensors", &map));
     struct safetensors *file = NULL;
     for (size_t n = 0; n < map.size_bytes; n += 37) {
-        unsigned char *cut = mem_calloc(n, 1); /* exact, so that the sanitizer sees a read behind it */
+        unsigned char *cut =
+            mem_calloc(n, 1); /* exact, so that the sanitizer sees a read behind it */
         memcpy(cut, map.data, n);
         EXPECT_FAIL(safetensors_open_memory(cut, n, "cut", &file), YOKE_ERR_FORMAT, "cut");
         mem_free(cut);
@@ -154,7 +161,8 @@ static void test_what_is_written_reads_back(void **state)
     test_folder_remove(folder);
 }
 
-static void expect_converted(enum tensor_dtype dtype, const void *from, size_t n, const float *wanted)
+static void expect_converted(enum tensor_dtype dtype, const void *from, size_t n,
+                             const float *wanted)
 {
     unsigned char bytes[65];
     float to[8];
@@ -170,11 +178,13 @@ static void test_types_convert(void **state)
     expect_converted(TENSOR_F64, (const double[]){0.1, -2.0}, 2, (const float[]){0.1f, -2.0f});
     expect_converted(TENSOR_F32, (const float[]){0.1f}, 1, (const float[]){0.1f});
     /* 1, -2, the largest, the smallest normal, the smallest subnormal, -0, infinity */
-    expect_converted(TENSOR_F16,
-                     (const uint16_t[]){0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x8000, 0x7c00}, 7,
-                     (const float[]){1.0f, -2.0f, 65504.0f, 0x1p-14f, 0x1p-24f, -0.0f, 1.0f / 0.0f});
-    expect_converted(TENSOR_BF16, (const uint16_t[]){0x3f80, 0xc0a0}, 2, (const float[]){1.0f, -5.0f});
-    expect_converted(TENSOR_I64, (const int64_t[]){-3, 1ll << 40}, 2, (const float[]){-3.0f, 0x1p40f});
+    expect_converted(
+        TENSOR_F16, (const uint16_t[]){0x3c00, 0xc000, 0x7bff, 0x0400, 0x0001, 0x8000, 0x7c00}, 7,
+        (const float[]){1.0f, -2.0f, 65504.0f, 0x1p-14f, 0x1p-24f, -0.0f, 1.0f / 0.0f});
+    expect_converted(TENSOR_BF16, (const uint16_t[]){0x3f80, 0xc0a0}, 2,
+                     (const float[]){1.0f, -5.0f});
+    expect_converted(TENSOR_I64, (const int64_t[]){-3, 1ll << 40}, 2,
+                     (const float[]){-3.0f, 0x1p40f});
     expect_converted(TENSOR_I32, (const int32_t[]){-3}, 1, (const float[]){-3.0f});
     expect_converted(TENSOR_I16, (const int16_t[]){-3}, 1, (const float[]){-3.0f});
     expect_converted(TENSOR_I8, (const int8_t[]){-3}, 1, (const float[]){-3.0f});

@@ -103,7 +103,8 @@ static void test_an_index_that_lies_is_refused(void **state)
         {"{\"weight_map\": {\"a\": \"/etc/passwd\"}}", YOKE_ERR_FORMAT, "of the same folder"},
         {"{\"weight_map\": {\"a\": \"..\"}}", YOKE_ERR_FORMAT, "of the same folder"},
         {"{\"weight_map\": {\"a\": 3}}", YOKE_ERR_FORMAT, "of the same folder"},
-        {"{\"weight_map\": {\"a\": \"none.safetensors\"}}", YOKE_ERR_NOT_FOUND, "index.json: cannot"},
+        {"{\"weight_map\": {\"a\": \"none.safetensors\"}}", YOKE_ERR_NOT_FOUND,
+         "index.json: cannot"},
         {"{\"weight_map\": {\"c\": \"one.safetensors\"}}", YOKE_ERR_FORMAT,
          "tensor c is not in one.safetensors"},
         {"{\"weight_map\": {\"a\": \"one.safetensors\", \"b\": \"one.safetensors\","

@@ -1,4 +1,5 @@
-/* The pickle machine: what it reads, and that it refuses everything else. Pickles are written out by hand. */
+/* The pickle machine: what it reads, and that it refuses everything else. Pickles are written out
+ * by hand. */
 #include "support.h"
 
 #include "base/core/memory.h"
@@ -9,11 +10,14 @@
 
 #define PROTO "\x80\x02"
 #define REBUILD "ctorch._utils\n_rebuild_tensor_v2\n"
-#define STORAGE(type) "(X\x07\0\0\0storagectorch\n" type "\nX\x01\0\0\0" "0X\x03\0\0\0cpu"
+#define STORAGE(type)                                                                              \
+    "(X\x07\0\0\0storagectorch\n" type "\nX\x01\0\0\0"                                             \
+    "0X\x03\0\0\0cpu"
 /* {"w": a 2x3 view of the storage "0" of six floats} */
 #define ONE_TENSOR(n_elements, offset, size, stride)                                               \
-    PROTO "}X\x01\0\0\0w" REBUILD "(" STORAGE("FloatStorage") n_elements "tQ" offset size stride   \
-          "\x89" "ccollections\nOrderedDict\n)RtRs."
+    PROTO "}X\x01\0\0\0w" REBUILD "(" STORAGE("FloatStorage") n_elements                           \
+        "tQ" offset size stride "\x89"                                                             \
+        "ccollections\nOrderedDict\n)RtRs."
 
 static yoke_status parse(const char *bytes, size_t n, struct pickled_tensors *tensors_out)
 {
@@ -35,7 +39,8 @@ static void test_a_dictionary_of_one_tensor(void **state)
 {
     (void)state;
     struct pickled_tensors tensors;
-    EXPECT_OK(parse(TEXT(ONE_TENSOR("K\x0a", "K\x01", "K\x02K\x03\x86", "K\x03K\x01\x86")), &tensors));
+    EXPECT_OK(
+        parse(TEXT(ONE_TENSOR("K\x0a", "K\x01", "K\x02K\x03\x86", "K\x03K\x01\x86")), &tensors));
     assert_int_equal(tensors.n_tensors, 1);
     const struct pickled_tensor *tensor = &tensors.table[0];
     assert_string_equal(tensor->info.name, "w");
@@ -114,9 +119,12 @@ static void test_views_beyond_their_storage_are_refused(void **state)
     expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00", "K\x03K\x03\x86",
                                    "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\x01\x86")),
                    beyond);
-    expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00", "J\xff\xff\xff\xffK\x03\x86", "K\x03K\x01\x86")),
-                   "a dimension is negative");
-    expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00", "K\x02K\x03\x86", "\x8a\x01\xff" "K\x01\x86")),
+    expect_refused(
+        TEXT(ONE_TENSOR("K\x0a", "K\x00", "J\xff\xff\xff\xffK\x03\x86", "K\x03K\x01\x86")),
+        "a dimension is negative");
+    expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00", "K\x02K\x03\x86",
+                                   "\x8a\x01\xff"
+                                   "K\x01\x86")),
                    "a stride is negative");
     expect_refused(TEXT(ONE_TENSOR("K\x0a", "\x8a\x01\x80", "K\x02K\x03\x86", "K\x03K\x01\x86")),
                    "the offset of a tensor is negative");
@@ -127,10 +135,10 @@ static void test_views_beyond_their_storage_are_refused(void **state)
                    "the shape of a tensor is too large");
     expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00", "K\x02K\x03\x86", "K\x03\x85")),
                    "not a stride for each");
-    expect_refused(TEXT(ONE_TENSOR("K\x0a", "K\x00",
-                                   "(K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01t",
-                                   "(K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01t")),
-                   "too many dimensions");
+    expect_refused(
+        TEXT(ONE_TENSOR("K\x0a", "K\x00", "(K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01t",
+                        "(K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01K\x01t")),
+        "too many dimensions");
     /* an expanded scalar (stride 0) is a legal view, however large it pretends to be */
     struct pickled_tensors tensors;
     EXPECT_OK(parse(TEXT(ONE_TENSOR("K\x01", "K\x00", "J\0\0\0\x40\x85", "K\x00\x85")), &tensors));
@@ -150,8 +158,12 @@ static void test_broken_programs_are_refused(void **state)
         {TEXT(PROTO), "cut off"},
         {TEXT(PROTO "."), "empty stack"},
         {TEXT(PROTO "N."), "the outermost value is None, not a dictionary"},
-        {TEXT(PROTO "X\xff\xff\xff\xff" "abc."), "cut off"},
-        {TEXT(PROTO "\x8a\x09" "123456789."), "more than 64 bits"},
+        {TEXT(PROTO "X\xff\xff\xff\xff"
+                    "abc."),
+         "cut off"},
+        {TEXT(PROTO "\x8a\x09"
+                    "123456789."),
+         "more than 64 bits"},
         {TEXT(PROTO "}j\xff\xff\xff\xff."), "never stored"},
         {TEXT(PROTO "}h\x00."), "never stored"},
         {TEXT(PROTO "}r\xff\xff\xff\xff."), "a memo number is larger"},
@@ -192,8 +204,8 @@ static void test_one_string_cannot_name_millions_of_tensors(void **state)
     (void)state;
     enum { N = 100001 };
     struct str pickle = {0};
-    static const char head[] = PROTO "}(X\x01\0\0\0wq\x00" REBUILD "(" STORAGE(
-        "FloatStorage") "K\x01tQK\x00)(tN\x88NtRq\x01";
+    static const char head[] = PROTO "}(X\x01\0\0\0wq\x00" REBUILD
+                                     "(" STORAGE("FloatStorage") "K\x01tQK\x00)(tN\x88NtRq\x01";
     EXPECT_OK(str_append(&pickle, head, sizeof head - 1));
     for (int i = 1; i < N; i++) {
         EXPECT_OK(str_append(&pickle, "h\0h\x01", 4));

@@ -1,5 +1,5 @@
-/* Archives of torch.save: hostile ones are refused whole, and no cut or flipped byte is read as if it were
- * good. What good ones hold is test_params_load's. */
+/* Archives of torch.save: hostile ones are refused whole, and no cut or flipped byte is read as if
+ * it were good. What good ones hold is test_params_load's. */
 #include "support.h"
 
 #include "base/core/memory.h"
@@ -72,7 +72,8 @@ static void test_no_cut_of_a_good_archive_is_read(void **state)
     file_map_close(&map);
 }
 
-/* A changed byte may lie where no meaning is, but never leads outside the file (the sanitizer watches). */
+/* A changed byte may lie where no meaning is, but never leads outside the file (the sanitizer
+ * watches). */
 static void test_changed_bytes_do_no_harm(void **state)
 {
     (void)state;

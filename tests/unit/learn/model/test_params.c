@@ -58,8 +58,8 @@ static void test_distilbert_names_and_offsets(void **state)
               layer->qkv_weight + 200, 10, 10, true);
     expect_at(&params, "distilbert.transformer.layer.1.attention.v_lin.bias", layer->qkv_bias + 20,
               10, 0, false);
-    expect_at(&params, "distilbert.transformer.layer.1.attention.out_lin.weight",
-              layer->out_weight, 10, 10, true);
+    expect_at(&params, "distilbert.transformer.layer.1.attention.out_lin.weight", layer->out_weight,
+              10, 10, true);
     expect_at(&params, "distilbert.transformer.layer.1.sa_layer_norm.weight",
               layer->attention_norm_gamma, 10, 0, false);
     expect_at(&params, "distilbert.transformer.layer.1.sa_layer_norm.bias",

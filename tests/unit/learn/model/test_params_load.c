@@ -1,5 +1,5 @@
-/* Folders written by the reference (tests/golden/checkpoint): every form gives the same values, fresh values
- * are the reference's, what does not fit is told. */
+/* Folders written by the reference (tests/golden/checkpoint): every form gives the same values,
+ * fresh values are the reference's, what does not fit is told. */
 #include "support.h"
 
 #include <math.h>
@@ -97,8 +97,9 @@ static void test_base_models_get_the_head_that_the_reference_draws(void **state)
 static void test_fresh_values_are_the_references(void **state)
 {
     (void)state;
-    static const char *const folders[] = {GOLDEN "distilbert-fresh", GOLDEN "bert-fresh"};
-    for (int i = 0; i < 2; i++) {
+    static const char *const folders[] = {GOLDEN "distilbert-fresh", GOLDEN "bert-fresh",
+                                          GOLDEN "distilbert-sinusoidal"};
+    for (int i = 0; i < 3; i++) {
         struct loaded loaded;
         char path[512];
         loaded_init(&loaded, folders[i]);
@@ -201,7 +202,8 @@ static void test_long_lists_are_cut(void **state)
     items[12] = (struct safetensors_item){
         safetensors_info("distilbert.embeddings.LayerNorm.bias", TENSOR_F32, 16, 0), ones};
     EXPECT_OK(safetensors_write(path, items, 13, NULL, 0));
-    EXPECT_OK(file_copy(GOLDEN "distilbert/config.json", strcat(strcpy(path, folder), "/config.json")));
+    EXPECT_OK(
+        file_copy(GOLDEN "distilbert/config.json", strcat(strcpy(path, folder), "/config.json")));
     char text[8192];
     read_warnings(folder, text, sizeof text);
     assert_non_null(strstr(text, "'other.07' and 4 more]"));
