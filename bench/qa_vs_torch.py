@@ -178,8 +178,7 @@ def compare(args):
     if not (model / "model.safetensors").exists():
         make_model(model, real)
     make_full_data(full, model, BATCH * (args.steps + 1))
-    environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads), HF_HUB_OFFLINE="1",
-                       TRANSFORMERS_VERBOSITY="error")
+    environment = dict(os.environ, OMP_NUM_THREADS=str(args.threads), HF_HUB_OFFLINE="1")
     pairs = {"fp32 full": [], "fp32 real": []}
     for turn in range(args.rounds):
         for case, data in (("fp32 full", full), ("fp32 real", real)):
