@@ -74,7 +74,11 @@ static yoke_status check_job(int argc, char **argv, int job)
             return YOKE_OK;
         }
     }
-    return option_fail_unknown(argv[job][0] == '-' ? "option" : "job", argv[job], jobs);
+    if (argv[job][0] == '-') {
+        return yoke_fail(YOKE_ERR_INVALID, "unknown option '%s'; yoke launch --help lists them",
+                         argv[job]);
+    }
+    return option_fail_unknown("job", argv[job], jobs);
 }
 
 static yoke_status launch_job(const struct launch_options *options, int n_words, char **words,

@@ -78,17 +78,27 @@ static size_t list_spellings(const struct option_def *def,
 static unsigned distance_limit(const char *name)
 {
     const size_t n = strlen(name);
-    return n < 6 ? 2 : (unsigned)(n / 3);
+    return n < 3 ? 1 : n < 6 ? 2 : (unsigned)(n / 3);
 }
 
-/* The known name with the smallest edit distance, when it is near enough to be meant. */
+/* Edit distance to the known name, or to its beginning: an abbreviation may be misspelt as well. */
+static unsigned find_distance(const char *name, const char *known)
+{
+    char beginning[NAME_BYTES];
+    const unsigned whole = str_distance(name, known);
+    snprintf(beginning, sizeof beginning, "%.*s", (int)strnlen(name, NAME_BYTES - 1), known);
+    const unsigned part = str_distance(name, beginning) + 1; /* a whole name is the better guess */
+    return whole < part ? whole : part;
+}
+
+/* The known name with the smallest distance, when it is near enough to be meant. */
 static void keep_nearest(const char *name, const char *known, unsigned *best,
                          char nearest[static NAME_BYTES])
 {
-    const unsigned distance = str_distance(name, known);
+    const unsigned distance = find_distance(name, known);
     if (distance < *best && distance <= distance_limit(name)) {
         *best = distance;
-        snprintf(nearest, NAME_BYTES, "%.*s", NAME_BYTES - 1, known);
+        snprintf(nearest, NAME_BYTES, "%s", known);
     }
 }
 

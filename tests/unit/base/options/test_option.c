@@ -162,6 +162,7 @@ static void unknown_names_get_the_nearest(void **state)
                 "unknown option '--learnign_rate'; did you mean '--learning_rate'?");
     EXPECT_FAIL(PARSE(f, "--checkpoint-strategies=no"), YOKE_ERR_INVALID,
                 "'--checkpoint_strategy'");
+    EXPECT_FAIL(PARSE(f, "--ouptut", "x"), YOKE_ERR_INVALID, "did you mean '--output_dir'?");
     EXPECT_FAIL(PARSE(f, "--zzzzzzzzzzzz"), YOKE_ERR_INVALID, "--help lists them");
     EXPECT_FAIL(PARSE(f, "--=3"), YOKE_ERR_INVALID, "unknown option");
     EXPECT_FAIL(PARSE(f, "--"), YOKE_ERR_INVALID, "'--' belongs to no option");
