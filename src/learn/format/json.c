@@ -154,15 +154,34 @@ yoke_status json_read_file(const char *path, json_t **json_out)
     return status;
 }
 
+/* The next decimal of as many digits, away from zero; "9.99e+02" has none and becomes no number. */
+static void increment_last_digit(char *text)
+{
+    char *p = strchr(text, 'e') - 1;
+    while (p > text && (*p == '9' || *p == '.')) {
+        *p = *p == '9' ? '0' : '.';
+        p--;
+    }
+    ++*p;
+}
+
 /* Shortest digits that read back, as "d.ddde+XX". Decimals of up to 15 digits survive the way to a
  * normal double and back, so the shortest form is found among 15 (less trailing zeros), 16 and 17
- * digits; subnormals hold fewer digits and are searched from 1. */
+ * digits; subnormals hold fewer digits and are searched from 1. Above a power of two doubles lie
+ * twice as far apart as below it: there the decimal above may read back where the nearer one below
+ * does not. */
 static void shortest_digits(double value, char text[static 32])
 {
     for (int precision = fabs(value) < DBL_MIN ? 0 : 14; precision <= 16; precision++) {
         snprintf(text, 32, "%.*e", precision, value);
         if (strtod(text, NULL) == value) {
             return;
+        }
+        if (precision == 15) {
+            increment_last_digit(text);
+            if (strtod(text, NULL) == value) {
+                return;
+            }
         }
     }
 }

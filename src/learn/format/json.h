@@ -33,7 +33,7 @@ yoke_status json_append_string(struct str *out, const char *text) YOKE_MUST_USE;
 yoke_status json_write_file(const char *path, const json_t *json, int indent,
                             bool sort_keys) YOKE_MUST_USE;
 
-/* Python's repr of a double, the shortest that reads back: "0.1", "1.0", "5e-05", "1e+16", "nan". */
+/* Python's repr of a double, the shortest that reads back: "0.1", "1.0", "5e-05", "1e+16". */
 char *json_format_double(double value, char buffer[static 32]);
 
 #endif

@@ -142,6 +142,7 @@ static void test_doubles_print_as_python_prints_them(void **state)
     expect_double(100.0, "100.0");
     expect_double(79.42999999999999, "79.42999999999999");
     expect_double(5e-324, "5e-324");
+    expect_double(0x1p-1017, "7.120236347223045e-307"); /* the nearer ...044 reads back as less */
     expect_double(2.2250738585072014e-308, "2.2250738585072014e-308");
     expect_double(1.7976931348623157e308, "1.7976931348623157e+308");
     expect_double((double)0.1f, "0.10000000149011612");
