@@ -154,7 +154,9 @@ static void close_run(struct loop *loop)
     optimizer_fini(&loop->optimizer);
 }
 
-/* Batch k of the epoch: its loss times `weight` is added to *loss, its tokens to *n_tokens. */
+/* Round k of the epoch, this rank's part: its loss times `weight` is added to *loss, its tokens to
+ * *n_tokens. The mean over the round's examples is the sum of the ranks' means, each weighed by its
+ * share of the examples. */
 static yoke_status add_batch(struct loop *loop, size_t k, double weight, double *loss,
                              double *n_tokens)
 {
@@ -163,12 +165,15 @@ static yoke_status add_batch(struct loop *loop, size_t k, double weight, double 
         .seed = (uint64_t)loop->run->options->seed,
         .step = (uint32_t)loop->state->global_step,
     };
-    batch_clear(&loop->batch);
     const size_t n = sampler_batch(&loop->sampler, k, loop->examples);
+    if (n == 0) {
+        return YOKE_OK;
+    }
+    batch_clear(&loop->batch);
     for (size_t i = 0; i < n; i++) {
         task->add(task->context, loop->examples[i], &loop->batch);
     }
-    const double scale = weight / (double)yoke_comm_size(loop->run->comm);
+    const double scale = weight * (double)n / (double)sampler_round_size(&loop->sampler, k);
     double batch_loss;
     YOKE_TRY(task->step(task->context, loop->run->values, &loop->batch, &dropout, (float)scale,
                         &batch_loss, loop->optimizer.gradients));

@@ -41,9 +41,8 @@ yoke_status qa_logits_largest_batch(const struct qa_features *features, size_t n
     }
     qsort(lengths, features->n_features, sizeof *lengths, compare_descending);
     size_t sum = 0;
-    for (size_t i = 0; i < n; i++) {
-        /* A batch may hold an example twice when there are fewer examples than places. */
-        sum += features->n_features ? lengths[i < features->n_features ? i : 0] : 0;
+    for (size_t i = 0; i < n && i < features->n_features; i++) {
+        sum += lengths[i];
     }
     *max_tokens_out = sum;
     *max_len_out = features->n_features ? lengths[0] : 0;

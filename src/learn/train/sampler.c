@@ -1,5 +1,4 @@
-/* Batches of a rank as arithmetic on the epoch's order: position p of the padded order is order[p],
- * and behind the end the order starts again. */
+/* Batches of a rank as arithmetic on positions of the epoch's order. */
 #include "learn/train/sampler.h"
 
 #include "base/core/memory.h"
@@ -35,19 +34,22 @@ void sampler_set_epoch(struct sampler *sampler, uint64_t epoch)
     mt19937_randperm(&mt, (int64_t)sampler->shape.n_examples, sampler->order);
 }
 
+size_t sampler_round_size(const struct sampler *sampler, size_t k)
+{
+    const struct sampler_shape *shape = &sampler->shape;
+    const size_t full = shape->world * shape->batch_size;
+    const size_t left = shape->n_examples - k * full;
+    return left < full ? left : full;
+}
+
 size_t sampler_batch(const struct sampler *sampler, size_t k, size_t *examples)
 {
     const struct sampler_shape *shape = &sampler->shape;
     const size_t n = shape->n_examples;
-    const size_t round = shape->world * shape->batch_size;
-    const size_t first_round = n < round ? n : round; /* what the fill repeats */
     const size_t begin = (k * shape->world + shape->rank) * shape->batch_size;
-    size_t end = begin + shape->batch_size;
-    if (shape->world == 1 && end > n) {
-        end = n;
-    }
+    const size_t end = begin + shape->batch_size < n ? begin + shape->batch_size : n;
     for (size_t p = begin; p < end; p++) {
-        examples[p - begin] = (size_t)sampler->order[p < n ? p : (p - n) % first_round];
+        examples[p - begin] = (size_t)sampler->order[p];
     }
-    return end - begin;
+    return begin < end ? end - begin : 0;
 }

@@ -111,7 +111,8 @@ const struct option_def train_option_defs[] = {
     {"run_name", NULL, OPTION_STRING, NULL, NULL, NULL, LOG, "Name of the run in the log.",
      AT(run_name)},
     {"include_num_input_tokens_seen", NULL, OPTION_BOOL, "false", NULL, NULL, LOG,
-     "Count the tokens: in trainer_state.json, and per second in train_results.json.", AT(include_num_input_tokens_seen)},
+     "Count the tokens: in trainer_state.json, and per second in train_results.json.",
+     AT(include_num_input_tokens_seen)},
 
     {"eval_strategy", "evaluation_strategy", OPTION_CHOICE, "no", "no,steps,epoch", NULL, EVAL,
      "When the validation file is evaluated during training.", AT(eval_strategy)},
