@@ -18,8 +18,8 @@ static void lines_are_ids(void **state)
 {
     (void)state;
     const char *texts[] = {"a\n##b\nc", "a\r\n##b\r\nc\r\n",
-                           "\xef\xbb\xbf"
-                           "a\n##b\nc\n\n\r\n\n",
+                           ("\xef\xbb\xbf"
+                            "a\n##b\nc\n\n\r\n\n"),
                            "a  \n##b\xe3\x80\x80\nc\t\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct vocab vocab;
