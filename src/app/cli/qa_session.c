@@ -111,6 +111,17 @@ void qa_session_close(struct qa_session *session)
     *session = (struct qa_session){0};
 }
 
+/* All ranks read the same files; one of them says what is odd about them. Returns the level to go
+ * back to. */
+static enum log_level hush(const struct qa_session *session)
+{
+    const enum log_level level = log_get_level();
+    if (!session->is_first_rank) {
+        log_set_level(LOG_ERROR);
+    }
+    return level;
+}
+
 yoke_status qa_session_load(struct qa_session *session, const char *folder)
 {
     const uint64_t seed = (uint64_t)session->command->train.seed;
@@ -125,11 +136,7 @@ yoke_status qa_session_load(struct qa_session *session, const char *folder)
         params_draw(&session->params, &session->config, seed, session->values);
         return YOKE_OK;
     }
-    /* All ranks read the same files; one of them says what is missing. */
-    const enum log_level level = log_get_level();
-    if (!session->is_first_rank) {
-        log_set_level(LOG_ERROR);
-    }
+    const enum log_level level = hush(session);
     const yoke_status status =
         params_load(&session->params, &session->config, folder, seed, session->values);
     log_set_level(level);
@@ -146,7 +153,10 @@ yoke_status qa_session_features(const struct qa_session *session, const struct q
         .show_progress = session->shows_progress,
         .n_threads = session->compute.n_threads,
     };
-    return qa_features_build(data, session->tokenizer, &options, features);
+    const enum log_level level = hush(session);
+    const yoke_status status = qa_features_build(data, session->tokenizer, &options, features);
+    log_set_level(level);
+    return status;
 }
 
 yoke_status qa_session_read(const struct qa_session *session, const char *path, int64_t limit,
