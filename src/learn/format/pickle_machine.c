@@ -13,11 +13,6 @@ static const char *const kind_names[] = {
     "a list", "a dictionary", "a storage type", "a function", "a storage", "a tensor",
 };
 
-yoke_status pickle_damaged(const struct pickle_vm *vm, const char *what)
-{
-    return yoke_fail(YOKE_ERR_FORMAT, "%s: byte %zu of its pickle: %s", vm->name, vm->at, what);
-}
-
 static yoke_status take(struct pickle_vm *vm, size_t n, const unsigned char **bytes_out)
 {
     if (n > vm->n_bytes - vm->at) {

@@ -94,8 +94,12 @@ void pickle_fini(struct pickle_vm *vm);
 
 /* For the added opcodes. */
 
-/* YOKE_ERR_FORMAT with the place of the machine and `what`. */
-yoke_status pickle_damaged(const struct pickle_vm *vm, const char *what) YOKE_MUST_USE;
+/* YOKE_ERR_FORMAT with the place of the machine and `what`. Inline, so that the compiler sees that
+ * the caller's caller leaves. */
+static inline yoke_status pickle_damaged(const struct pickle_vm *vm, const char *what)
+{
+    return yoke_fail(YOKE_ERR_FORMAT, "%s: byte %zu of its pickle: %s", vm->name, vm->at, what);
+}
 
 /* The text up to the next line break, which is passed over. Borrowed, *n_out bytes. */
 yoke_status pickle_take_line(struct pickle_vm *vm, const char **text_out, int *n_out) YOKE_MUST_USE;
