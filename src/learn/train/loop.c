@@ -30,7 +30,7 @@ struct loop {
     int64_t epoch;    /* whose order the sampler holds */
     bool is_first_rank;
     struct progress progress;
-    double started;
+    double busy; /* seconds spent in training steps, without evaluations and checkpoints */
     double tokens_at_start;
     int64_t first_step;
     /* Of this run: sums of the mean losses since the last log and since the start. */
@@ -233,12 +233,11 @@ static yoke_status make_step(struct loop *loop)
 
 static void show_progress(struct loop *loop, double loss)
 {
-    const double seconds = clock_now() - loop->started;
     const double tokens = (double)loop->state->n_tokens - loop->tokens_at_start;
     char number[32];
     char note[96];
     snprintf(note, sizeof note, "loss %.4f, %s tokens/s", loss,
-             str_thousands((int64_t)(seconds > 0 ? tokens / seconds : 0), number));
+             str_thousands((int64_t)(loop->busy > 0 ? tokens / loop->busy : 0), number));
     progress_show(&loop->progress, loop->state->global_step - loop->first_step, note);
 }
 
@@ -327,7 +326,9 @@ static yoke_status run_steps(struct loop *loop)
     const int64_t n_steps = loop->plan.n_steps;
     while (loop->state->global_step < n_steps) {
         const double before = loop->total_loss;
+        const double started = clock_now();
         YOKE_TRY(make_step(loop));
+        loop->busy += clock_now() - started;
         show_progress(loop, loop->total_loss - before);
         YOKE_TRY(follow_step(loop));
     }
@@ -360,7 +361,7 @@ yoke_status train_loop(const struct train_run *run, struct trainer_state *state,
     yoke_status status;
     YOKE_TRY_GOTO(open_run(&loop));
     const bool shows = loop.is_first_rank && !run->options->disable_tqdm;
-    loop.started = clock_now();
+    const double started = clock_now();
     progress_start(&loop.progress, "Training", "step", loop.plan.n_steps - loop.first_step, shows);
     status = run_steps(&loop);
     progress_finish(&loop.progress, state->global_step - loop.first_step, NULL);
@@ -369,7 +370,7 @@ yoke_status train_loop(const struct train_run *run, struct trainer_state *state,
         log_info(
             "Training completed. Do not forget to share your model on huggingface.co/models =)");
     }
-    status = report_run(&loop, clock_now() - loop.started, metrics);
+    status = report_run(&loop, clock_now() - started, metrics);
 done:
     close_run(&loop);
     return status;
