@@ -13,8 +13,9 @@ import tiny  # noqa: E402
 os.environ.setdefault("YOKE", str(tiny.CHECKOUT / "build/release/yoke"))
 
 
-def pytest_configure():
+def pytest_configure(config):
     tiny.torch.set_num_threads(1)
+    config.addinivalue_line("filterwarnings", "ignore:Deprecated in 0.9.0:DeprecationWarning")  # transformers' own
 
 
 @pytest.fixture(scope="session")

@@ -84,7 +84,10 @@ def run(*arguments, ranks=1, expect=0):
     """Runs `yoke qa ARGUMENTS`, on several ranks when asked to; returns what it printed (both streams)."""
     program = [os.environ["YOKE"]]
     command = program + (["launch", "-n", str(ranks)] if ranks > 1 else []) + ["qa", *map(str, arguments)]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+    # Idle threads sleep: spinning ones would multiply the time of these small models on a busy machine.
+    environment = {"OMP_WAIT_POLICY": "passive", **os.environ}
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600,
+                          env=environment)
     assert done.returncode == expect, f"{' '.join(command)}\n{done.stdout}"
     return done.stdout
 
