@@ -98,7 +98,7 @@ static void keep_nearest(const char *name, const char *known, unsigned *best,
     const unsigned distance = find_distance(name, known);
     if (distance < *best && distance <= distance_limit(name)) {
         *best = distance;
-        snprintf(nearest, NAME_BYTES, "%s", known);
+        snprintf(nearest, NAME_BYTES, "%.*s", NAME_BYTES - 1, known);
     }
 }
 
