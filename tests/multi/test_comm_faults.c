@@ -158,12 +158,11 @@ static void die_or_survive(void *context)
     snprintf(who, sizeof who, "rank %d ", death->victim);
     CHECK(status == YOKE_ERR_PEER_LOST);
     CHECK(strstr(yoke_last_error(), who));
+    static const char *const calls[] = {"barrier", "allreduce", "allreduce", "alloc"};
     tell_time(death);
-    if (death->way != IN_ALLOC) {
-        CHECK(strstr(yoke_last_error(), death->leaves ? "left the group" : "died"));
-        CHECK(strstr(yoke_last_error(), death->way == IN_BARRIER ? "barrier" : "allreduce"));
-        CHECK_FAIL(yoke_comm_barrier(comm), YOKE_ERR_PEER_LOST, who);
-    }
+    CHECK(strstr(yoke_last_error(), death->leaves ? "left the group" : "died"));
+    CHECK(strstr(yoke_last_error(), calls[death->way]));
+    CHECK_FAIL(yoke_comm_barrier(comm), YOKE_ERR_PEER_LOST, who);
     free(x);
     yoke_comm_destroy(comm);
 }
@@ -177,6 +176,7 @@ static void try_death(struct death death, double delay)
     assert_int_equal(pipe(pipe_ends), 0);
     death.to_parent = pipe_ends[1];
     const struct ranks ranks = ranks_start(3, die_or_survive, &death);
+    close(pipe_ends[1]); /* so that the reads end when all ranks have */
     assert_int_equal(read(pipe_ends[0], &when, sizeof when), sizeof when);
     clock_sleep(delay);
     const double killed = clock_now();
@@ -192,7 +192,6 @@ static void try_death(struct death death, double delay)
         assert_int_equal(ranks_wait_one(ranks.pids[r]), was_killed ? 128 + SIGKILL : 0);
     }
     close(pipe_ends[0]);
-    close(pipe_ends[1]);
 }
 
 static void a_killed_rank_is_named_by_all(void **state)
@@ -234,6 +233,42 @@ static void leaving_after_the_last_call_is_no_error(void **state)
 {
     (void)state;
     ranks_run(4, leave_at_different_times, NULL);
+}
+
+/* ---- waiting ---- */
+
+static void be_late(void *context)
+{
+    const char *path = context;
+    setenv("YOKE_STALL_WARN", "1", 1);
+    CHECK(freopen(getenv("RANK")[0] == '0' ? path : "/dev/null", "w", stderr));
+    yoke_comm *comm = NULL;
+    CHECK_OK(yoke_comm_create_from_env(&comm));
+    if (yoke_comm_rank(comm) == 1) {
+        clock_sleep(1.5);
+    }
+    CHECK_OK(yoke_comm_barrier(comm));
+    yoke_comm_destroy(comm);
+}
+
+static void a_long_wait_is_reported_once(void **state)
+{
+    (void)state;
+    char folder[64];
+    char path[96];
+    struct file_map map;
+    test_folder_make(folder);
+    snprintf(path, sizeof path, "%s/log", folder);
+    ranks_run(2, be_late, path);
+    EXPECT_OK(file_map_open(path, &map));
+    char *text = strndup((const char *)map.data, map.size_bytes);
+    file_map_close(&map);
+    const char *line = strstr(text, "rank 0 has waited 1 s for rank 1 (pid ");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "in barrier, call 1"));
+    assert_null(strstr(line + strlen("rank 0 has waited"), "has waited"));
+    free(text);
+    test_folder_remove(folder);
 }
 
 /* ---- meeting ---- */
@@ -368,6 +403,7 @@ int main(void)
         cmocka_unit_test(a_killed_rank_is_named_by_all),
         cmocka_unit_test(a_rank_that_leaves_is_named_by_all),
         cmocka_unit_test(leaving_after_the_last_call_is_no_error),
+        cmocka_unit_test(a_long_wait_is_reported_once),
         cmocka_unit_test(ranks_that_never_come_are_named),
         cmocka_unit_test(two_of_one_rank_are_refused),
         cmocka_unit_test(different_sizes_are_refused),

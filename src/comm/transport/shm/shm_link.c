@@ -261,10 +261,9 @@ static yoke_status hand_out(const struct shm_link *link, size_t block_bytes,
         }
     }
     for (int r = 1; r < link->size && offer.status >= 0; r++) {
-        const yoke_status sent = packet_send(peers[r].socket, &verdict, -1);
-        if (sent < 0 && verdict.status >= 0) {
-            verdict = make_report(blame(link, r, sent));
-        }
+        /* Who has gone by now misses the verdict, which must be the same for all others: the next
+         * sync finds the death. */
+        (void)!packet_send(peers[r].socket, &verdict, -1);
     }
     return verdict.status < 0 ? yoke_fail((yoke_status)verdict.status, "%s", verdict.text)
                               : YOKE_OK;
@@ -291,6 +290,17 @@ static yoke_status take_part(const struct shm_link *link, size_t block_bytes,
     return hear_from_first(link, &packet, &fd);
 }
 
+/* A socket that closed tells that some rank is lost, but to this rank alone: names the first cause
+ * to all, as a sync would. The process may need a moment more to end. */
+static yoke_status trace_loss(struct shm_link *link)
+{
+    const yoke_status heard = yoke_fail(YOKE_ERR_PEER_LOST, "%s", yoke_last_error());
+    for (const double until = clock_now() + 1.0; clock_now() < until; clock_sleep(0.002)) {
+        YOKE_TRY(check_peers(link, link->phase + 1));
+    }
+    return heard;
+}
+
 yoke_status shm_link_share(struct shm_link *link, size_t block_bytes, struct segment *segment_out)
 {
     if (link->broken < 0) {
@@ -305,7 +315,7 @@ yoke_status shm_link_share(struct shm_link *link, size_t block_bytes, struct seg
                                                : take_part(link, block_bytes, &segment);
     if (status < 0) {
         segment_unmap(&segment);
-        return status;
+        return status == YOKE_ERR_PEER_LOST && link->segment.base ? trace_loss(link) : status;
     }
     *segment_out = segment;
     return YOKE_OK;
