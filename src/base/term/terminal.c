@@ -14,8 +14,21 @@
 static const double redraw_seconds = 0.1;
 static const double sober_line_seconds = 30.0;
 
+static struct progress *innermost; /* the bar that occupies the terminal's last line; one thread draws */
+
+/* A log line clears the bar's line first; the next redraw brings the bar back. */
+static void clear_line(int before_line)
+{
+    if (before_line) {
+        (void)!write(STDERR_FILENO, "\r\033[K", 4);
+    }
+}
+
 void term_print(const char *format, ...)
 {
+    if (innermost && isatty(STDOUT_FILENO)) {
+        clear_line(1);
+    }
     va_list args;
     va_start(args, format);
     vprintf(format, args);
@@ -44,14 +57,6 @@ bool term_is_interactive(void)
     return isatty(STDERR_FILENO);
 }
 
-/* A log line clears the bar's line first; the next redraw brings the bar back. */
-static void clear_line(int before_line)
-{
-    if (before_line) {
-        (void)!write(STDERR_FILENO, "\r\033[K", 4);
-    }
-}
-
 void progress_start(struct progress *bar, const char *label, const char *unit, int64_t total,
                     bool enabled)
 {
@@ -65,6 +70,8 @@ void progress_start(struct progress *bar, const char *label, const char *unit, i
     };
     bar->last_drawn = bar->started;
     if (enabled && bar->interactive) {
+        bar->outer = innermost;
+        innermost = bar;
         log_set_hook(clear_line);
     }
 }
@@ -145,7 +152,8 @@ void progress_finish(struct progress *bar, int64_t done, const char *note)
     }
     draw(bar, done, note, "\n");
     if (bar->interactive) {
-        log_set_hook(NULL);
+        innermost = bar->outer;
+        log_set_hook(innermost ? clear_line : NULL);
     }
     bar->enabled = false;
 }

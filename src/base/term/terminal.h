@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* printf to standard output, flushed: for what a command is asked to print. */
+/* printf to standard output, flushed: for what a command is asked to print. A bar that is drawn makes
+ * room and comes back. */
 void term_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* True when standard output (error) is a terminal that understands colours and NO_COLOR is unset. */
@@ -26,9 +27,11 @@ struct progress {
     double last_drawn;
     bool interactive;
     bool enabled;
+    struct progress *outer; /* the bar that this one interrupts, e.g. an evaluation's the training's */
 };
 
-/* Starts a bar of `total` units; with `enabled` false nothing is ever drawn. */
+/* Starts a bar of `total` units; with `enabled` false nothing is ever drawn. Bars nest: the last one started
+ * is finished first, and stays where it is until then. */
 void progress_start(struct progress *bar, const char *label, const char *unit, int64_t total,
                     bool enabled);
 

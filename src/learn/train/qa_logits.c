@@ -96,6 +96,7 @@ static yoke_status compute_share(const struct qa_logits_job *job, struct share *
     const size_t n_batches = (share->end - share->begin + job->batch_size - 1) / job->batch_size;
     progress_start(&progress, "Evaluation", "batch", (int64_t)n_batches, job->show_progress);
     size_t done = 0;
+    yoke_status status = YOKE_OK;
     for (size_t i = share->begin; i < share->end; i += job->batch_size) {
         const size_t end = i + job->batch_size < share->end ? i + job->batch_size : share->end;
         batch_clear(&share->batch);
@@ -103,13 +104,16 @@ static yoke_status compute_share(const struct qa_logits_job *job, struct share *
             qa_logits_add_feature(job->features, k, &share->batch);
         }
         const float *logits;
-        YOKE_TRY(qa_model_predict(share->model, job->values, &share->batch, &logits));
+        status = qa_model_predict(share->model, job->values, &share->batch, &logits);
+        if (status < 0) {
+            break;
+        }
         memcpy(out, logits, 2 * share->batch.n_tokens * sizeof *out);
         out += 2 * share->batch.n_tokens;
         progress_show(&progress, (int64_t)++done, NULL);
     }
     progress_finish(&progress, (int64_t)done, NULL);
-    return YOKE_OK;
+    return status;
 }
 
 static void point_to_features(const struct qa_logits_job *job, size_t n_floats,
