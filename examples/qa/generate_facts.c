@@ -2,7 +2,7 @@
  * generate_facts: writes paragraphs of invented facts with questions, in SQuAD v1.1 form.
  *
  *     generate_facts --split train|heldout --paragraphs N --seed S --output FILE
- *                    [--lesson facts|names] [--questions N] [--blank-questions]
+ *                    [--lesson facts|pairs|names] [--questions N] [--blank-questions]
  *     generate_facts --split train|heldout --paragraphs N --seed S --list names|answers|patterns
  *
  * One paragraph: a theme (persons, towns, companies, machines, ships) is drawn, then three
@@ -10,9 +10,12 @@
  * sentences are shuffled, and questions ask for some of these facts. So each kind of answer occurs
  * three times in the paragraph, and only the name in the question says which one is meant.
  *
+ * --lesson is for the training split: "names" are lists in which a name is to be found, "pairs" are
+ * bare facts, "facts" are paragraphs as above; each lesson mixes in some of those before it.
+ *
  * Both splits draw from the same syllables and words, but
  *   1. a hash of each joined name, number or pair of words gives it to exactly one split;
- *   2. statements, questions, openings and tails come from two disjoint lists (fact_tables.h).
+ *   2. statements and questions come from two disjoint lists (fact_tables.h).
  * So nothing that is asked for in the held-out split, and no sentence of it, occurs in training.
  *
  * The same arguments give the same bytes on every machine: the random numbers are splitmix64
@@ -34,14 +37,14 @@ enum {
     MAX_NAME = 64,
     N_SUBJECTS = 3,
     MAX_FACTS = 2 * N_SUBJECTS,
-    LIST_SHARE = 8,
+    SINGLE_SHARE = 50,   /* percent of the training paragraphs that have one relation */
     SYLLABLE_LETTERS = 3 /* that tell the first syllables apart */
 };
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 enum split { SPLIT_TRAIN, SPLIT_HELDOUT };
-enum lesson { LESSON_FACTS, LESSON_NAMES };
+enum lesson { LESSON_FACTS, LESSON_PAIRS, LESSON_NAMES, N_LESSONS };
 enum listing { LIST_NOTHING, LIST_NAMES, LIST_ANSWERS, LIST_PATTERNS };
 
 struct arguments {
@@ -63,15 +66,9 @@ struct source {
     enum listing list;
 };
 
-/* A name, and the word of it which no other name of the paragraph has, nor its first syllable. */
-struct name {
-    char text[MAX_NAME];
-    char word[MAX_NAME];
-};
-
 struct fact {
     const struct relation *relation;
-    const struct name *subject;
+    const char *subject;
     char answer[MAX_NAME];
     int answer_start;
     int subject_start;
@@ -84,7 +81,7 @@ struct question {
 };
 
 struct paragraph {
-    struct name subjects[N_SUBJECTS];
+    char subjects[N_SUBJECTS][MAX_NAME];
     struct fact facts[MAX_FACTS];
     int n_facts;
     struct question questions[MAX_FACTS];
@@ -157,52 +154,25 @@ static void pick_number(struct source *source, int low, int high, char out[MAX_N
     } while (split_of(out) != source->split);
 }
 
-static void make_person(struct source *source, struct name *out)
+/* The word of a subject; it belongs to the split. */
+static void make_subject(struct source *source, enum kind kind, char out[MAX_NAME])
 {
-    char given[MAX_NAME];
-    char family[MAX_NAME];
-    PICK_JOINED(source, given, first_syllables, "", last_syllables);
-    PICK_JOINED(source, family, first_syllables, "", last_syllables);
-    capitalise(given);
-    capitalise(family);
-    memcpy(out->word, given, MAX_NAME);
-    snprintf(out->text, MAX_NAME, "%.30s %.30s", given, family);
-}
-
-static void make_subject(struct source *source, enum kind kind, struct name *out)
-{
-    if (kind == KIND_PERSON) {
-        make_person(source, out);
-        return;
-    }
-    char word[MAX_NAME];
     if (kind == KIND_TOWN) {
-        PICK_JOINED(source, word, first_syllables, "", town_endings);
-    } else if (kind == KIND_SHIP) {
-        PICK_JOINED(source, word, first_syllables, "", last_syllables);
+        PICK_JOINED(source, out, first_syllables, "", town_endings);
+    } else if (kind == KIND_PERSON || kind == KIND_SHIP) {
+        PICK_JOINED(source, out, first_syllables, "", last_syllables);
     } else {
-        PICK_JOINED(source, word, first_syllables, "", made_endings);
+        PICK_JOINED(source, out, first_syllables, "", made_endings);
     }
-    capitalise(word);
-    memcpy(out->word, word, MAX_NAME);
-    if (kind == KIND_TOWN) {
-        snprintf(out->text, MAX_NAME, "%s %.40s", PICK_WORD(source, town_words), word);
-    } else if (kind == KIND_SHIP) {
-        snprintf(out->text, MAX_NAME, "the %s %.40s", PICK_WORD(source, ship_words), word);
-    } else if (kind == KIND_COMPANY) {
-        snprintf(out->text, MAX_NAME, "%.40s %s", word, PICK_WORD(source, company_words));
-    } else {
-        snprintf(out->text, MAX_NAME, "the %.40s %s", word, PICK_WORD(source, machine_words));
-    }
+    capitalise(out);
 }
 
 static void make_answer(struct source *source, enum kind kind, char out[MAX_NAME])
 {
-    struct name person;
     switch (kind) {
     case KIND_PERSON:
-        make_person(source, &person);
-        memcpy(out, person.text, MAX_NAME);
+        PICK_JOINED(source, out, person_syllables, "", last_syllables);
+        capitalise(out);
         break;
     case KIND_YEAR:
         pick_number(source, 1500, 2000, out);
@@ -217,7 +187,7 @@ static void make_answer(struct source *source, enum kind kind, char out[MAX_NAME
         PICK_JOINED(source, out, goods_first, " ", goods_second);
         break;
     default:
-        PICK_JOINED(source, out, first_syllables, "", town_endings);
+        PICK_JOINED(source, out, town_syllables, "", town_endings);
         capitalise(out);
         break;
     }
@@ -251,26 +221,17 @@ static struct places fill_pattern(char out[MAX_CLAUSE], const char *pattern, con
     return places;
 }
 
-static void add_sentence(struct source *source, struct paragraph *paragraph, struct fact *fact)
+static void add_sentence(struct paragraph *paragraph, struct fact *fact, const char *pattern)
 {
-    const int decoration = pick(source, 10);
-    const char *opening = "";
-    const char *tail = "";
-    if (decoration == 0) {
-        opening = pick_pattern(source, openings[source->split]);
-    } else if (decoration == 1) {
-        tail = pick_pattern(source, tails[source->split]);
-    }
     char clause[MAX_CLAUSE];
-    const char *const pattern = pick_pattern(source, fact->relation->statements[source->split]);
-    const struct places places = fill_pattern(clause, pattern, fact->subject->text, fact->answer);
+    const struct places places = fill_pattern(clause, pattern, fact->subject, fact->answer);
 
     const size_t room = sizeof(paragraph->text) - (size_t)paragraph->length;
     char *const sentence = paragraph->text + paragraph->length;
     const char *const gap = paragraph->length > 0 ? " " : "";
-    const int n = snprintf(sentence, room, "%s%s%s%s.", gap, opening, clause, tail);
+    const int n = snprintf(sentence, room, "%s%s.", gap, clause);
     capitalise(sentence + strlen(gap));
-    const int clause_start = paragraph->length + (int)(strlen(gap) + strlen(opening));
+    const int clause_start = paragraph->length + (int)(strlen(gap));
     fact->answer_start = clause_start + places.answer;
     fact->subject_start = clause_start + places.subject;
     paragraph->length += n;
@@ -286,11 +247,10 @@ static void set_question(struct question *question, const struct paragraph *para
     snprintf(question->answer, MAX_NAME, "%.*s", (int)length, paragraph->text + start);
 }
 
-static void ask_fact(struct source *source, struct paragraph *paragraph, const struct fact *fact,
+static void ask_fact(struct paragraph *paragraph, const struct fact *fact, const char *pattern,
                      struct question *question)
 {
-    const char *const pattern = pick_pattern(source, fact->relation->questions[source->split]);
-    set_question(question, paragraph, pattern, fact->subject->text, fact->answer_start,
+    set_question(question, paragraph, pattern, fact->subject, fact->answer_start,
                  strlen(fact->answer));
 }
 
@@ -298,8 +258,8 @@ static void ask_name(struct source *source, struct paragraph *paragraph, const s
                      struct question *question)
 {
     const char *const pattern = pick_pattern(source, name_questions);
-    set_question(question, paragraph, pattern, fact->subject->text, fact->subject_start,
-                 strlen(fact->subject->text));
+    set_question(question, paragraph, pattern, fact->subject, fact->subject_start,
+                 strlen(fact->subject));
 }
 
 /* ------------------------------------------------------------------------------ paragraphs */
@@ -309,15 +269,15 @@ static void pick_subjects(struct source *source, struct paragraph *paragraph, en
     for (int i = 0; i < N_SUBJECTS; i++) {
         bool taken = true;
         while (taken) {
-            make_subject(source, kind, &paragraph->subjects[i]);
+            make_subject(source, kind, paragraph->subjects[i]);
             taken = false;
             for (int j = 0; j < i; j++) {
-                taken = taken || strncmp(paragraph->subjects[i].word, paragraph->subjects[j].word,
+                taken = taken || strncmp(paragraph->subjects[i], paragraph->subjects[j],
                                          SYLLABLE_LETTERS) == 0;
             }
         }
         if (source->list == LIST_NAMES) {
-            puts(paragraph->subjects[i].word);
+            puts(paragraph->subjects[i]);
         }
     }
 }
@@ -339,7 +299,7 @@ static void add_facts(struct source *source, struct paragraph *paragraph,
     for (int i = 0; i < N_SUBJECTS; i++) {
         struct fact *const fact = &paragraph->facts[paragraph->n_facts];
         fact->relation = relation;
-        fact->subject = &paragraph->subjects[i];
+        fact->subject = paragraph->subjects[i];
         do {
             make_answer(source, relation->answer, fact->answer);
         } while (is_answer_taken(paragraph, fact->answer));
@@ -360,7 +320,7 @@ static void shuffle_facts(struct source *source, struct fact *facts, int n)
     }
 }
 
-/* The first lesson: "Known are A, B and C." and the order to find one of them. */
+/* "Known are A, B and C." and the order to find one of them. */
 static void make_list(struct source *source, struct paragraph *paragraph)
 {
     static const char *const before[N_SUBJECTS] = {"", ", ", " and "};
@@ -369,9 +329,9 @@ static void make_list(struct source *source, struct paragraph *paragraph)
     capitalise(text);
     for (int i = 0; i < N_SUBJECTS; i++) {
         n += snprintf(text + n, (size_t)(MAX_TEXT - n), "%s", before[i]);
-        paragraph->facts[i].subject = &paragraph->subjects[i];
+        paragraph->facts[i].subject = paragraph->subjects[i];
         paragraph->facts[i].subject_start = n;
-        n += snprintf(text + n, (size_t)(MAX_TEXT - n), "%s", paragraph->subjects[i].text);
+        n += snprintf(text + n, (size_t)(MAX_TEXT - n), "%s", paragraph->subjects[i]);
     }
     snprintf(text + n, (size_t)(MAX_TEXT - n), ".");
     paragraph->n_facts = N_SUBJECTS;
@@ -381,38 +341,66 @@ static void make_list(struct source *source, struct paragraph *paragraph)
     }
 }
 
-/* Training mixes in easy paragraphs of one relation, a third of all; the held-out split has two
- * relations in every paragraph, six facts. */
+/* Three bare facts of one kind. */
+static void make_pairs(struct source *source, struct paragraph *paragraph,
+                       const struct theme *theme)
+{
+    add_facts(source, paragraph, &theme->relations[pick(source, MAX_RELATIONS)]);
+    for (int i = 0; i < paragraph->n_facts; i++) {
+        add_sentence(paragraph, &paragraph->facts[i], pick_pattern(source, bare_statements));
+    }
+    shuffle_facts(source, paragraph->facts, paragraph->n_facts);
+    for (int i = 0; i < paragraph->n_facts; i++) {
+        ask_fact(paragraph, &paragraph->facts[i], pick_pattern(source, bare_questions),
+                 &paragraph->questions[i]);
+    }
+}
+
+/* Half of training has one relation, which is easier; the held-out split has two relations in every
+ * paragraph, six facts. */
 static void make_facts(struct source *source, struct paragraph *paragraph,
                        const struct theme *theme)
 {
     const bool train = source->split == SPLIT_TRAIN;
     const int first = pick(source, MAX_RELATIONS);
     add_facts(source, paragraph, &theme->relations[first]);
-    if (!train || pick(source, 3) > 0) {
+    if (!train || pick(source, 100) >= SINGLE_SHARE) {
         const int second = (first + 1 + pick(source, MAX_RELATIONS - 1)) % MAX_RELATIONS;
         add_facts(source, paragraph, &theme->relations[second]);
     }
     shuffle_facts(source, paragraph->facts, paragraph->n_facts);
     for (int i = 0; i < paragraph->n_facts; i++) {
-        add_sentence(source, paragraph, &paragraph->facts[i]);
+        struct fact *const fact = &paragraph->facts[i];
+        add_sentence(paragraph, fact,
+                     pick_pattern(source, fact->relation->statements[source->split]));
     }
     shuffle_facts(source, paragraph->facts, paragraph->n_facts);
     for (int i = 0; i < paragraph->n_facts; i++) {
-        ask_fact(source, paragraph, &paragraph->facts[i], &paragraph->questions[i]);
+        const struct fact *const fact = &paragraph->facts[i];
+        ask_fact(paragraph, fact, pick_pattern(source, fact->relation->questions[source->split]),
+                 &paragraph->questions[i]);
     }
 }
 
-/* One paragraph in LIST_SHARE of the second lesson repeats the first. */
+/* Of a hundred paragraphs of a lesson, how many are lists and how many pairs; the rest are facts.
+ * What an earlier lesson has taught would be unlearnt if it never came again. */
+static const struct share {
+    int lists;
+    int pairs;
+} shares[N_LESSONS] = {
+    [LESSON_FACTS] = {5, 20}, [LESSON_PAIRS] = {40, 60}, [LESSON_NAMES] = {100, 0}};
+
 static void make_paragraph(struct source *source, struct paragraph *paragraph)
 {
     memset(paragraph, 0, sizeof(*paragraph));
     const struct theme *const theme = &themes[pick(source, COUNT(themes))];
     pick_subjects(source, paragraph, theme->subject);
-    const bool is_list = source->split == SPLIT_TRAIN &&
-                         (source->lesson == LESSON_NAMES || pick(source, LIST_SHARE) == 0);
-    if (is_list) {
+    const struct share *const share = &shares[source->lesson];
+    const int lot = source->split == SPLIT_TRAIN ? pick(source, 100) : 100;
+    if (lot < share->lists) {
         make_list(source, paragraph);
+    } else if (lot < share->lists + share->pairs) {
+        make_pairs(source, paragraph, theme);
     } else {
         make_facts(source, paragraph, theme);
     }
@@ -476,13 +464,13 @@ static int generate(const struct arguments *arguments)
 
 static int explain(const char *what)
 {
-    fprintf(
-        stderr,
-        "generate_facts: %s\n"
-        "usage: generate_facts --split train|heldout --paragraphs N --seed S\n"
-        "                      --output FILE | --list names|answers|patterns\n"
-        "                      [--lesson facts|names] [--questions 1..%d] [--blank-questions]\n",
-        what, N_SUBJECTS);
+    fprintf(stderr,
+            "generate_facts: %s\n"
+            "usage: generate_facts --split train|heldout --paragraphs N --seed S\n"
+            "                      --output FILE | --list names|answers|patterns\n"
+            "                      [--lesson facts|pairs|names] [--questions 1..%d]\n"
+            "                      [--blank-questions]\n",
+            what, N_SUBJECTS);
     return 2;
 }
 
@@ -509,7 +497,7 @@ int main(int argc, char **argv)
 {
     static const char *const flags[] = {"--split", "--paragraphs", "--seed",   "--output",
                                         "--list",  "--questions",  "--lesson", NULL};
-    static const char *const lessons[] = {"facts", "names", NULL};
+    static const char *const lessons[] = {"facts", "pairs", "names", NULL};
     static const char *const splits[] = {"train", "heldout", NULL};
     static const char *const listings[] = {"nothing", "names", "answers", "patterns", NULL};
     struct arguments arguments = {.questions = 2};

@@ -34,7 +34,8 @@ def words_of(text):
 
 def main():
     text = table_text()
-    first = strings_of(text, "first_syllables")
+    first = [s for name in ("first_syllables", "person_syllables", "town_syllables")
+             for s in strings_of(text, name)]
     endings = [s for name in ("last_syllables", "town_endings", "made_endings")
                for s in strings_of(text, name)]
     bodies = re.sub(r"(last_syllables|town_endings|made_endings)\[\] = \{.*?\};", "", text,

@@ -108,6 +108,50 @@ static void patterns_are_disjoint(void **state)
     expect_disjoint("patterns", 1000);
 }
 
+/* How many whole numbers of this many digits stand in the text. */
+static int count_numbers(const char *text, size_t n_digits)
+{
+    int n = 0;
+    while (*text != '\0') {
+        const size_t run = strspn(text, "0123456789");
+        n += run == n_digits;
+        text += run > 0 ? run : 1;
+    }
+    return n;
+}
+
+/* Where the answer is a year or a count, the paragraph has one for each of its three subjects: the
+ * kind of the answer alone tells nobody which one is asked for. */
+static void several_facts_of_one_kind(void **state)
+{
+    (void)state;
+    FILE *const pipe = run_generator("--split heldout --paragraphs 400 --seed 3 --questions 3 "
+                                     "--output /dev/stdout");
+    json_t *const root = json_loadf(pipe, 0, NULL);
+    assert_int_equal(pclose(pipe), 0);
+    json_t *const data = json_array_get(json_object_get(root, "data"), 0);
+    size_t i = 0;
+    int n_checked = 0;
+    json_t *paragraph = NULL;
+    json_array_foreach(json_object_get(data, "paragraphs"), i, paragraph)
+    {
+        const char *const context = json_string_value(json_object_get(paragraph, "context"));
+        size_t j = 0;
+        json_t *question = NULL;
+        json_array_foreach(json_object_get(paragraph, "qas"), j, question)
+        {
+            json_t *const answer = json_array_get(json_object_get(question, "answers"), 0);
+            const char *const text = json_string_value(json_object_get(answer, "text"));
+            if (isdigit((unsigned char)text[0])) {
+                assert_int_equal(count_numbers(context, strlen(text)), 3);
+                n_checked++;
+            }
+        }
+    }
+    assert_true(n_checked > 100);
+    json_decref(root);
+}
+
 /* Every answer of a split, and how many answers the paragraphs have at least. */
 static void check_answers(const char *split)
 {
@@ -189,6 +233,7 @@ int main(void)
         cmocka_unit_test(names_are_disjoint),
         cmocka_unit_test(answers_are_disjoint),
         cmocka_unit_test(patterns_are_disjoint),
+        cmocka_unit_test(several_facts_of_one_kind),
         cmocka_unit_test(answers_stand_where_they_say),
         cmocka_unit_test(same_seed_gives_same_bytes),
         cmocka_unit_test(bad_arguments_are_refused),
