@@ -48,6 +48,14 @@ static inline char *test_folder_make(char path[static 64])
     return path;
 }
 
+static inline void test_file_copy(const char *from, const char *to)
+{
+    struct file_map map;
+    EXPECT_OK(file_map_open(from, &map));
+    EXPECT_OK(file_write_all(to, map.data, map.size_bytes));
+    file_map_close(&map);
+}
+
 static inline void test_folder_remove(const char *path)
 {
     EXPECT_OK(file_remove_tree(path));

@@ -61,20 +61,6 @@ void *arena_push(struct arena *arena, size_t bytes)
     }
     unsigned char *piece = arena->base + arena->used_bytes;
     arena->used_bytes += need;
-    if (arena->used_bytes > arena->peak_bytes) {
-        arena->peak_bytes = arena->used_bytes;
-    }
     UNPOISON(piece, bytes);
     return piece;
-}
-
-size_t arena_mark(const struct arena *arena)
-{
-    return arena->used_bytes;
-}
-
-void arena_release(struct arena *arena, size_t mark)
-{
-    POISON(arena->base + mark, arena->used_bytes - mark);
-    arena->used_bytes = mark;
 }

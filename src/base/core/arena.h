@@ -1,4 +1,4 @@
-/* An arena: one block, handed out front to back, given back all at once or down to a mark.
+/* An arena: one block, handed out front to back, given back all at once.
  *
  * Scratch and activations of a step live in arenas that are sized before the first step, so that a
  * step allocates nothing. Under AddressSanitizer the gap behind each piece is poisoned. */
@@ -13,7 +13,6 @@ struct arena {
     unsigned char *base;
     size_t size_bytes;
     size_t used_bytes;
-    size_t peak_bytes; /* the most that was ever in use */
 };
 
 /* Reserves `bytes` bytes (mem_big); on an error *arena is all zero. */
@@ -26,9 +25,5 @@ void *arena_push(struct arena *arena, size_t bytes);
 
 /* What arena_push(bytes) takes from an arena: for sizing. */
 size_t arena_need(size_t bytes);
-
-/* Position now, and back to it: pieces pushed since are gone. */
-size_t arena_mark(const struct arena *arena);
-void arena_release(struct arena *arena, size_t mark);
 
 #endif

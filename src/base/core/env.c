@@ -12,20 +12,6 @@ const char *env_get(const char *name)
     return value && *value ? value : NULL;
 }
 
-const char *env_get_first(const char *const *names, int *which_out)
-{
-    for (int i = 0; names[i]; i++) {
-        const char *value = env_get(names[i]);
-        if (value) {
-            if (which_out) {
-                *which_out = i;
-            }
-            return value;
-        }
-    }
-    return NULL;
-}
-
 yoke_status env_get_int(const char *name, int64_t least, int64_t most, int64_t fallback,
                         int64_t *value_out)
 {

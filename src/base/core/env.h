@@ -9,9 +9,6 @@
 /* The variable's value, or NULL when it is unset or empty. Borrowed. */
 const char *env_get(const char *name);
 
-/* The first of `names` (NULL-terminated) that is set, its index in *which_out (may be NULL). */
-const char *env_get_first(const char *const *names, int *which_out);
-
 /* A whole number in [least, most]; `fallback` when unset. YOKE_ERR_CONFIG names variable, value
  * and range otherwise. */
 yoke_status env_get_int(const char *name, int64_t least, int64_t most, int64_t fallback,

@@ -157,15 +157,6 @@ yoke_status file_write_all(const char *path, const void *data, size_t n_bytes)
     return status;
 }
 
-yoke_status file_copy(const char *from, const char *to)
-{
-    struct file_map map;
-    YOKE_TRY(file_map_open(from, &map));
-    const yoke_status status = file_write_all(to, map.data, map.size_bytes);
-    file_map_close(&map);
-    return status;
-}
-
 bool file_exists(const char *path)
 {
     struct stat info;
@@ -239,21 +230,18 @@ static yoke_status remove_entry(const char *name, void *context)
     if (!path) {
         return YOKE_ERR_NO_MEMORY;
     }
-    struct stat info;
-    yoke_status status = YOKE_OK;
-    if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        status = file_remove_tree(path);
-    } else if (unlink(path) != 0 && errno != ENOENT) {
-        status = yoke_fail(YOKE_ERR_IO, "cannot remove %s: %m", path);
-    }
+    const yoke_status status = file_remove_tree(path);
     mem_free(path);
     return status;
 }
 
 yoke_status file_remove_tree(const char *path)
 {
-    if (!file_exists(path)) {
-        return YOKE_OK;
+    struct stat info;
+    if (lstat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
+                   ? YOKE_OK
+                   : yoke_fail(YOKE_ERR_IO, "cannot remove %s: %m", path);
     }
     YOKE_TRY(file_list(path, remove_entry, (void *)(uintptr_t)path));
     if (rmdir(path) != 0 && errno != ENOENT) {

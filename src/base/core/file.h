@@ -41,9 +41,6 @@ void file_writer_abort(struct file_writer *writer);
 /* Writes a whole file in one call. */
 yoke_status file_write_all(const char *path, const void *data, size_t n_bytes) YOKE_MUST_USE;
 
-/* Copies a file, whole or not at all. */
-yoke_status file_copy(const char *from, const char *to) YOKE_MUST_USE;
-
 bool file_exists(const char *path);
 bool file_is_directory(const char *path);
 
@@ -55,8 +52,8 @@ yoke_status file_make_directories(const char *path) YOKE_MUST_USE;
 yoke_status file_list(const char *directory, yoke_status (*visit)(const char *name, void *context),
                       void *context) YOKE_MUST_USE;
 
-/* Removes a directory and all below it; it need not exist. Symbolic links are removed, not
- * followed. */
+/* Removes a file, or a directory and all below it; it need not exist. Symbolic links are removed,
+ * not followed, PATH itself included. */
 yoke_status file_remove_tree(const char *path) YOKE_MUST_USE;
 
 #endif

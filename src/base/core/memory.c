@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 
 enum { BIG_PAGE_BYTES = 2 << 20 };
 
@@ -100,15 +99,6 @@ void mem_free_big(void *block, size_t bytes)
 uint64_t mem_allocations(void)
 {
     return atomic_load_explicit(&n_allocations, memory_order_relaxed);
-}
-
-size_t mem_peak_bytes(void)
-{
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) != 0) {
-        return 0;
-    }
-    return (size_t)usage.ru_maxrss * 1024; /* Linux counts in KiB, getrusage(2) */
 }
 
 yoke_status mem_grow(void *block_address, size_t *capacity, size_t need, size_t size)

@@ -1,7 +1,7 @@
 /* Heap memory of yoke: every block of the program comes from here.
  *
- * Blocks are zeroed, counted (a test proves that a training step allocates nothing) and, for the
- * large ones, aligned to pages with huge pages asked for. Requests are checked for overflow. */
+ * Blocks are counted (a test proves that a training step allocates nothing) and, the large ones,
+ * aligned to pages with huge pages asked for. Requests are checked for overflow. */
 #ifndef BASE_CORE_MEMORY_H
 #define BASE_CORE_MEMORY_H
 
@@ -32,9 +32,6 @@ void mem_free_big(void *block, size_t bytes);
 
 /* Calls of mem_calloc, mem_realloc, mem_strdup and mem_big so far, over all threads. */
 uint64_t mem_allocations(void);
-
-/* The largest resident size of this process so far, in bytes. */
-size_t mem_peak_bytes(void);
 
 /* YOKE_TRY(MEM_NEW(pointer, n)): n zeroed elements of what `pointer` points to. */
 #define MEM_NEW(pointer, n)                                                                        \

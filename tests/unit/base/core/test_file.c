@@ -110,19 +110,28 @@ static void folders_are_made_and_removed(void **state)
     char *below = str_path(file, "d");
     EXPECT_FAIL(file_make_directories(below), YOKE_ERR_IO, "cannot make the folder");
     char *link = str_path(folder, "link");
-    assert_int_equal(symlink("/tmp", link), 0);
+    assert_int_equal(symlink(deep, link), 0);
+    EXPECT_OK(file_remove_tree(link)); /* the link, not what it points to */
+    assert_false(file_exists(link));
+    assert_true(file_exists(file));
     char *inner = str_path(folder, "a");
+    char *elsewhere = str_path(folder, "elsewhere");
+    EXPECT_OK(file_make_directories(elsewhere));
+    char *inner_link = str_path(deep, "link");
+    assert_int_equal(symlink(elsewhere, inner_link), 0);
     EXPECT_OK(file_remove_tree(inner));
     assert_false(file_exists(inner));
+    assert_true(file_exists(elsewhere));
     test_folder_remove(folder);
     assert_false(file_exists(folder));
-    assert_true(file_exists("/tmp"));
     EXPECT_OK(file_remove_tree(folder));
     mem_free(deep);
     mem_free(file);
     mem_free(below);
     mem_free(link);
     mem_free(inner);
+    mem_free(elsewhere);
+    mem_free(inner_link);
 }
 
 int main(void)

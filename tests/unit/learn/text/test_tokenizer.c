@@ -25,7 +25,7 @@ static struct tokenizer *open_golden(const json_t *config)
     struct tokenizer *tokenizer;
     char *vocab = str_path(test_folder_make(folder), "vocab.txt");
     char *settings = str_path(folder, "tokenizer_config.json");
-    EXPECT_OK(file_copy(GOLDEN "/vocab.txt", vocab));
+    test_file_copy(GOLDEN "/vocab.txt", vocab);
     EXPECT_OK(json_write_file(settings, config, 2, false));
     EXPECT_OK(tokenizer_create(folder, &tokenizer));
     mem_free(vocab);
