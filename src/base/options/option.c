@@ -7,7 +7,6 @@
  * where a stronger source would hide it. */
 #include "base/options/option.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -492,58 +491,13 @@ enum option_source option_set_source(const struct option_set *set, const char *n
     return set->sources[found.index];
 }
 
-/* ---- text ---- */
-
-/* The shortest digits that read back as `value`, with ".0" behind whole numbers, as Python prints.
- */
-static yoke_status print_double(struct str *out, double value)
+char *option_choice_text(const struct option_def *def, int index)
 {
-    char text[40];
-    double back = 0.0;
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (str_to_double(text, &back) && back == value) {
-            break;
-        }
-    }
-    return str_printf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
-}
-
-static yoke_status print_choice(struct str *out, const char *choices, int index)
-{
-    const char *choice = choices;
+    const char *choice = def->range;
     for (int i = 0; i < index; i++) {
         choice += strcspn(choice, ",") + 1;
     }
-    return str_append(out, choice, strcspn(choice, ","));
-}
-
-static yoke_status print_value(struct str *out, const struct option_def *def, const char *field)
-{
-    switch (def->type) {
-    case OPTION_BOOL:
-        return str_append_text(out, *(const bool *)(const void *)field ? "True" : "False");
-    case OPTION_INT:
-        return str_printf(out, "%" PRId64, *(const int64_t *)(const void *)field);
-    case OPTION_FLOAT:
-        return print_double(out, *(const double *)(const void *)field);
-    case OPTION_CHOICE:
-        return print_choice(out, def->range, *(const int *)(const void *)field);
-    case OPTION_STRING:
-        break;
-    }
-    const char *text = *(const char *const *)(const void *)field;
-    return str_append_text(out, text ? text : "None");
-}
-
-char *option_text(const struct option_table *table, const struct option_def *def)
-{
-    struct str text = {0};
-    if (print_value(&text, def, (const char *)table->values + def->offset) < 0) {
-        str_fini(&text);
-        return NULL;
-    }
-    return text.text;
+    return mem_strndup(choice, strcspn(choice, ","));
 }
 
 /* ---- help ---- */

@@ -74,9 +74,8 @@ yoke_status option_set_parse(struct option_set *set, int argc, char **argv,
 /* Where the option's value came from; `name` must be one of the records' names. */
 enum option_source option_set_source(const struct option_set *set, const char *name);
 
-/* The present value as text, for listings; "None" for an unset string. Owned by the caller
- * (mem_free); NULL without memory. */
-char *option_text(const struct option_table *table, const struct option_def *def);
+/* The choice of that index as it is written. Owned by the caller (mem_free); NULL without memory. */
+char *option_choice_text(const struct option_def *def, int index);
 
 /* The help page on standard output: one heading a group, one option with its default and sentence. */
 void option_set_help(const struct option_set *set);

@@ -197,6 +197,7 @@ const struct option_def train_option_defs[] = {
 const size_t train_n_option_defs = sizeof train_option_defs / sizeof train_option_defs[0];
 
 static const struct explanation explanations[] = {
+    {"optim", "AdamW is one pass over all threads, by either name."},
     {"use_ipex", "yoke's own kernels and oneDNN take the place of Intel's extension."},
     {"jit_mode_eval", "the model is compiled code already."},
     {"torch_compile", "the model is compiled code already."},
@@ -330,7 +331,7 @@ static json_t *option_to_json(const struct option_table *table, const struct opt
     case OPTION_STRING:
         break;
     case OPTION_CHOICE: {
-        char *text = option_text(table, def);
+        char *text = option_choice_text(def, *(const int *)field);
         json_t *json = text ? json_string(text) : NULL;
         mem_free(text);
         return json;

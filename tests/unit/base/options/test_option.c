@@ -229,32 +229,16 @@ static void the_environment_stands_between_file_and_flag(void **state)
         "YOKE_TEST_SAVE_STEPS='many' in the environment: expected a whole number in 1..1000");
 }
 
-static void expect_text(const struct fixture *f, const char *name, const char *wanted)
+static void choices_have_their_text(void **state)
 {
-    for (size_t i = 0; i < sizeof defs / sizeof *defs; i++) {
-        if (strcmp(defs[i].name, name) == 0) {
-            char *text = option_text(&f->tables[0], &defs[i]);
-            assert_string_equal(text, wanted);
-            mem_free(text);
-            return;
-        }
+    (void)state;
+    const struct option_def def = {.name = "when", .type = OPTION_CHOICE, .range = "no,steps,epoch"};
+    static const char *const wanted[] = {"no", "steps", "epoch"};
+    for (int i = 0; i < 3; i++) {
+        char *text = option_choice_text(&def, i);
+        assert_string_equal(text, wanted[i]);
+        mem_free(text);
     }
-    fail_msg("no option %s", name);
-}
-
-static void values_print_as_python_does(void **state)
-{
-    struct fixture *f = *state;
-    expect_text(f, "do_train", "False");
-    expect_text(f, "save_steps", "500");
-    expect_text(f, "learning_rate", "5e-05");
-    expect_text(f, "num_train_epochs_with_a_long_name", "3.0");
-    expect_text(f, "output_dir", "None");
-    expect_text(f, "save_strategy", "steps");
-    EXPECT_OK(PARSE(f, "--lr", "0.1", "--output_dir", "x", "--save_strategy", "epoch"));
-    expect_text(f, "learning_rate", "0.1");
-    expect_text(f, "output_dir", "x");
-    expect_text(f, "save_strategy", "epoch");
 }
 
 static void wrong_tables_are_refused(void **state)
@@ -344,7 +328,7 @@ int main(void)
         CASE(bad_values_print_the_range),
         CASE(the_stronger_source_wins),
         CASE(the_environment_stands_between_file_and_flag),
-        CASE(values_print_as_python_does),
+        CASE(choices_have_their_text),
         CASE(wrong_tables_are_refused),
         CASE(help_is_grouped_and_wrapped),
         cmocka_unit_test(unknown_words_get_the_nearest),
