@@ -25,11 +25,6 @@ struct moments {
     size_t n_padded;
 };
 
-static size_t count_elements(const struct param *param)
-{
-    return param->rows * (param->columns ? param->columns : 1);
-}
-
 static yoke_status gather_moments(const struct train_run *run, struct optimizer *o,
                                   struct moments *moments)
 {
@@ -98,10 +93,7 @@ static yoke_status write_contents(const struct train_run *run, const struct mome
 static yoke_status move_into_place(const char *temporary, const char *path)
 {
     if (file_exists(path)) {
-        char *state = str_path(path, "trainer_state.json");
-        const bool ours = state && file_exists(state);
-        mem_free(state);
-        if (!ours) {
+        if (!output_folder_is_checkpoint(path)) {
             return yoke_fail(YOKE_ERR_EXISTS,
                              "%s exists and is no checkpoint; move it away or name another "
                              "--output_dir",
@@ -168,7 +160,7 @@ static void copy_into_shard(const struct optimizer *o, const struct param *param
                             float *shard)
 {
     const size_t shard_end = o->shard_begin + o->n_shard;
-    const size_t end = param->offset + count_elements(param);
+    const size_t end = param->offset + param_size(param);
     const size_t from = param->offset > o->shard_begin ? param->offset : o->shard_begin;
     const size_t to = end < shard_end ? end : shard_end;
     if (from < to) {
@@ -189,10 +181,10 @@ static yoke_status read_moment(const struct safetensors *file, const char *path,
                          name);
     }
     const struct tensor_info *info = safetensors_get(file, index);
-    if (info->dtype != TENSOR_F32 || info->n_elements != count_elements(param)) {
+    if (info->dtype != TENSOR_F32 || info->n_elements != param_size(param)) {
         return yoke_fail(
             YOKE_ERR_FORMAT, "%s: tensor %s has %zu elements of type %s, expected %zu of F32", path,
-            name, info->n_elements, tensor_dtype_name(info->dtype), count_elements(param));
+            name, info->n_elements, tensor_dtype_name(info->dtype), param_size(param));
     }
     copy_into_shard(o, param, safetensors_data(file, index), shard);
     return YOKE_OK;

@@ -1,13 +1,14 @@
 /* One training step of the sharded optimizer. */
 #include "learn/train/optimizer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/core/memory.h"
 #include "compute/ops/adamw.h"
 
-enum { SHARD_MULTIPLE = 16, MAX_TOTALS = 7 };
+enum { SHARD_MULTIPLE = 16, MAX_TOTALS = 6 };
 
 size_t optimizer_n_padded(const struct params *params, int size)
 {
@@ -100,7 +101,8 @@ yoke_status optimizer_reduce(struct optimizer *optimizer, double *totals, size_t
     YOKE_TRY(yoke_comm_reduce_scatter(optimizer->comm, optimizer->gradients, shard,
                                       optimizer->n_shard, YOKE_FLOAT32, YOKE_SUM));
     /* One small all-reduce carries the norm and the caller's sums. */
-    double sums[MAX_TOTALS];
+    double sums[1 + MAX_TOTALS];
+    assert(n_totals <= MAX_TOTALS);
     sums[0] = vector_sum_squares(optimizer->compute, optimizer->n_shard, shard);
     memcpy(sums + 1, totals, n_totals * sizeof *totals);
     YOKE_TRY(

@@ -40,14 +40,11 @@ static int64_t checkpoint_number(const char *name)
     return number;
 }
 
-/* A checkpoint that was written to its end: rename made it whole, and it says so. */
-static bool is_whole_checkpoint(const char *folder, const char *name)
+bool output_folder_is_checkpoint(const char *path)
 {
-    char *path = str_path(folder, name);
-    char *state = path ? str_path(path, "trainer_state.json") : NULL;
+    char *state = str_path(path, "trainer_state.json");
     const bool whole = state && file_exists(state);
     mem_free(state);
-    mem_free(path);
     return whole;
 }
 
@@ -56,7 +53,16 @@ static yoke_status visit_entry(const char *name, void *context)
     struct contents *contents = context;
     contents->n_entries++;
     const int64_t number = checkpoint_number(name);
-    if (number < 0 || !is_whole_checkpoint(contents->folder, name)) {
+    if (number < 0) {
+        return YOKE_OK;
+    }
+    char *path = str_path(contents->folder, name);
+    if (!path) {
+        return YOKE_ERR_NO_MEMORY;
+    }
+    const bool counts = output_folder_is_checkpoint(path);
+    mem_free(path);
+    if (!counts) {
         return YOKE_OK;
     }
     YOKE_TRY(MEM_GROW(contents->checkpoints, contents->capacity, contents->n_checkpoints + 1));

@@ -14,6 +14,10 @@
 /* The number of the highest checkpoint-<number> in `folder`, -1 when there is none or no folder. */
 yoke_status output_folder_last_checkpoint(const char *folder, int64_t *number_out) YOKE_MUST_USE;
 
+/* Whether `path` is a checkpoint that was written to its end: rename made it whole, and it holds a
+ * trainer_state.json. */
+bool output_folder_is_checkpoint(const char *path);
+
 /* "FOLDER/checkpoint-NUMBER" (mem_free); NULL without memory. */
 char *output_folder_checkpoint_path(const char *folder, int64_t number);
 

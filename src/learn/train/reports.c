@@ -1,6 +1,7 @@
 /* Formats that other programs parse: kept to the character. */
 #include "learn/train/reports.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/core/memory.h"
 #include "base/term/terminal.h"
 
-enum { MAX_METRICS = 64, VALUE_BYTES = 48 };
+enum { MAX_METRICS = 64, VALUE_BYTES = 48 }; /* several times what a job reports */
 
 double report_round(double value, int digits)
 {
@@ -116,7 +117,7 @@ static yoke_status format_metric(const char *key, const json_t *value, char *tex
         return YOKE_OK;
     }
     if (strcmp(key, "total_flos") == 0 && json_is_number(value)) {
-        snprintf(text, n, "%lldGF", (long long)json_number_value(value) >> 30);
+        snprintf(text, n, "%.0fGF", floor(json_number_value(value) * 0x1p-30));
         return YOKE_OK;
     }
     struct str line = {0};

@@ -1,6 +1,5 @@
-/* Results as the reference reports them: dictionaries on standard output, aligned tables, and the
- * files
- * *_results.json. Metrics are JSON objects in order of insertion. */
+/* Results as the reference reports them: dictionaries on standard output, aligned tables, and
+ * files named SPLIT_results.json. Metrics are JSON objects in order of insertion. */
 #ifndef LEARN_TRAIN_REPORTS_H
 #define LEARN_TRAIN_REPORTS_H
 

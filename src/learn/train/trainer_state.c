@@ -7,6 +7,9 @@
 
 static const char file_name[] = "trainer_state.json";
 
+/* Above what any run reaches, and whole in a double. */
+static const double MAX_COUNT = 1e15;
+
 yoke_status trainer_state_init(struct trainer_state *state)
 {
     *state = (struct trainer_state){.log_history = json_array()};
@@ -100,10 +103,10 @@ static yoke_status read_progress(struct trainer_state *state, const json_t *json
     YOKE_TRY(get_number(json, path, "epoch", &epoch));
     YOKE_TRY(get_number(json, path, "total_flos", &flos));
     YOKE_TRY(get_number(json, path, "num_input_tokens_seen", &tokens));
-    if (!json_is_array(history) || step > 1e15) {
+    if (!json_is_array(history) || step > MAX_COUNT || tokens > MAX_COUNT) {
         return yoke_fail(YOKE_ERR_FORMAT,
-                         "%s: log_history is no list, or global_step is out of range; resume "
-                         "from another checkpoint",
+                         "%s: log_history is no list, or global_step or num_input_tokens_seen is "
+                         "out of range; resume from another checkpoint",
                          path);
     }
     compare_setting(json, warns, "max_steps", state->max_steps);

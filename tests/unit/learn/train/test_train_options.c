@@ -136,6 +136,11 @@ static void the_state_survives_its_file(void **state)
     snprintf(path, sizeof path, "%s/trainer_state.json", folder);
     EXPECT_OK(file_write_all(path, "{\"global_step\": -1}", 19));
     EXPECT_FAIL(trainer_state_read(&b, folder, true), YOKE_ERR_FORMAT, "global_step");
+    const char *huge = "{\"global_step\": 1, \"epoch\": 1, \"total_flos\": 1, \"log_history\": [],"
+                       " \"num_input_tokens_seen\": 1e300}";
+    EXPECT_OK(file_write_all(path, huge, strlen(huge)));
+    EXPECT_FAIL(trainer_state_read(&b, folder, true), YOKE_ERR_FORMAT, "num_input_tokens_seen");
+    assert_int_equal(b.n_tokens, 1000);
     json_decref(entry);
     trainer_state_fini(&a);
     trainer_state_fini(&b);
