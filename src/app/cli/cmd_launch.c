@@ -117,7 +117,7 @@ int cmd_launch(int argc, char **argv)
     int job = 0;
     yoke_status status = option_set_init(&set, &table, 1);
     if (status < 0) {
-        return command_exit(status);
+        return yoke_status_exit_code(status);
     }
     YOKE_TRY_GOTO(parse_options(&set, argc, argv, &job));
     if (options.help) {
@@ -130,5 +130,5 @@ int cmd_launch(int argc, char **argv)
     YOKE_TRY_GOTO(launch_job(&options, argc - job, argv + job, &exit_code));
 done:
     option_set_fini(&set);
-    return status < 0 ? command_exit(status) : exit_code;
+    return status < 0 ? yoke_status_exit_code(status) : exit_code;
 }

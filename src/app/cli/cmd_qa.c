@@ -144,10 +144,10 @@ static bool asks_for_help(int argc, char **argv)
 int cmd_qa(int argc, char **argv)
 {
     if (asks_for_help(argc, argv)) {
-        return command_exit(qa_command_help());
+        return yoke_status_exit_code(qa_command_help());
     }
     struct qa_command command;
     const yoke_status status = run(&command, argc, argv);
     qa_command_fini(&command);
-    return command_exit(status);
+    return yoke_status_exit_code(status);
 }

@@ -2,7 +2,7 @@
  *
  * A command gets the words behind its name: argv[0] is the first of them, not the name. It returns
  * the exit code of the program and has printed what is to be said but for errors: those it leaves in
- * yoke_last_error(), and returns command_exit(status), for main prints the message once. */
+ * yoke_last_error(), and returns the status's exit code, for main prints the message once. */
 #ifndef APP_CLI_COMMANDS_H
 #define APP_CLI_COMMANDS_H
 
@@ -13,12 +13,6 @@ struct command {
     int (*run)(int argc, char **argv);
     const char *doc; /* one sentence for `yoke --help` */
 };
-
-/* Rank processes and everything else that exits with a status's code. */
-static inline int command_exit(yoke_status status)
-{
-    return yoke_status_exit_code(status);
-}
 
 int cmd_launch(int argc, char **argv);
 int cmd_qa(int argc, char **argv);

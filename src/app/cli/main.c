@@ -39,7 +39,7 @@ static int run_command(int argc, char **argv)
             return commands[i].run(argc - 2, argv + 2);
         }
     }
-    return command_exit(fail_unknown(argv[1]));
+    return yoke_status_exit_code(fail_unknown(argv[1]));
 }
 
 int main(int argc, char **argv)

@@ -10,9 +10,7 @@
 #include "base/core/str.h"
 #include "base/term/terminal.h"
 #include "learn/task/qa_answer.h"
-#include "learn/train/qa_logits.h"
-
-static const char white_space[] = " \t\n\r\f\v";
+#include "learn/text/pystr.h"
 
 static yoke_status read_standard_input(struct str *text)
 {
@@ -46,19 +44,6 @@ static yoke_status read_context(const struct qa_options *o, struct str *text)
     return status;
 }
 
-/* Bytes of the first `n` code points; a continuation byte (10xxxxxx) begins none. */
-static size_t byte_of_codepoint(const char *text, size_t n)
-{
-    size_t i = 0;
-    while (text[i]) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80 && n-- == 0) {
-            break;
-        }
-        i++;
-    }
-    return i;
-}
-
 yoke_status qa_ask_mark(const char *context, size_t begin, size_t end, bool colour,
                         struct str *text)
 {
@@ -69,58 +54,40 @@ yoke_status qa_ask_mark(const char *context, size_t begin, size_t end, bool colo
     return str_append_text(text, context + end);
 }
 
-/* The reference strips a question on its left. */
-static const char *strip_left(const char *question)
-{
-    return question + strspn(question, white_space);
-}
-
 /* A file ends with a line break that is no part of the text. */
 static void strip_right(struct str *text)
 {
-    while (text->len > 0 && strchr(white_space, text->text[text->len - 1])) {
+    while (text->len > 0 && strchr(" \t\n\r\f\v", text->text[text->len - 1])) {
         text->text[--text->len] = '\0';
     }
 }
 
-static yoke_status print_answer(const struct qa_options *o, const char *context,
+static yoke_status print_answer(const struct qa_example *example,
                                 const struct qa_prediction *prediction)
 {
-    const struct qa_candidate *best = prediction->n_candidates ? &prediction->candidates[0] : NULL;
-    term_print("Question:    %s\n", strip_left(o->answer));
-    if (!best || best->is_empty) {
+    const char *context = example->context;
+    const struct qa_candidate *best = &prediction->candidates[0];
+    term_print("Question:    %s\n", example->question);
+    if (best->is_empty) {
         term_print("Context:     %s\nAnswer:      (none found)\n", context);
         return YOKE_OK;
     }
-    const size_t begin = byte_of_codepoint(context, best->begin);
-    const size_t end = byte_of_codepoint(context, best->end);
+    struct codepoints index = {0};
     struct str marked = {0};
-    const yoke_status status = qa_ask_mark(context, begin, end, term_out_has_colour(), &marked);
-    if (status == YOKE_OK) {
-        term_print("Context:     %s\nAnswer:      %.*s\nProbability: %.1f %%\n", str_text(&marked),
-                   (int)(end - begin), context + begin, 100.0 * best->probability);
-    }
+    yoke_status status;
+    YOKE_TRY_GOTO(codepoints_index(&index, context, example->context_bytes));
+    const size_t begin = codepoints_to_byte(&index, best->begin);
+    const size_t end = codepoints_to_byte(&index, best->end);
+    YOKE_TRY_GOTO(qa_ask_mark(context, begin, end, term_out_has_colour(), &marked));
+    term_print("Context:     %s\nAnswer:      %.*s\nProbability: %.1f %%\n", str_text(&marked),
+               (int)(end - begin), context + begin, 100.0 * best->probability);
+done:
+    codepoints_fini(&index);
     str_fini(&marked);
     return status;
 }
 
-static yoke_status compute_logits(const struct qa_session *session,
-                                  const struct qa_features *features, struct qa_logits *logits)
-{
-    const struct qa_logits_job job = {
-        .comm = session->comm,
-        .compute = &session->compute,
-        .config = &session->config,
-        .params = &session->params,
-        .values = session->values,
-        .features = features,
-        .batch_size = (size_t)session->command->train.per_device_eval_batch_size,
-    };
-    return qa_logits_compute(&job, logits);
-}
-
-static yoke_status answer(struct qa_session *session, const struct qa_data *data,
-                          const char *context)
+static yoke_status answer(struct qa_session *session, const struct qa_data *data)
 {
     const struct qa_options *o = &session->command->qa;
     const struct qa_answer_options options = {.n_best_size = (size_t)o->n_best_size,
@@ -132,10 +99,10 @@ static yoke_status answer(struct qa_session *session, const struct qa_data *data
     session->shows_progress = false;
     YOKE_TRY_GOTO(qa_session_features(session, data, false, &features));
     YOKE_TRY_GOTO(qa_session_load(session, o->model_name_or_path));
-    YOKE_TRY_GOTO(compute_logits(session, &features, &logits));
+    YOKE_TRY_GOTO(qa_session_logits(session, &features, &logits));
     YOKE_TRY_GOTO(qa_answer(data, &features, logits.features, &options, &predictions));
     if (session->is_first_rank) {
-        status = print_answer(o, context, &predictions.predictions[0]);
+        status = print_answer(&data->examples[0], &predictions.predictions[0]);
     }
 done:
     qa_predictions_fini(&predictions);
@@ -146,7 +113,7 @@ done:
 
 yoke_status qa_ask(struct qa_session *session)
 {
-    const char *question = strip_left(session->command->qa.answer);
+    const char *question = session->command->qa.answer;
     struct str context = {0};
     yoke_status status = read_context(&session->command->qa, &context);
     strip_right(&context);
@@ -154,16 +121,22 @@ yoke_status qa_ask(struct qa_session *session)
         status =
             yoke_fail(YOKE_ERR_INVALID, "the context is empty; there is nothing to answer from");
     }
+    if (status == YOKE_OK && strlen(str_text(&context)) < context.len) {
+        status = yoke_fail(YOKE_ERR_FORMAT,
+                           "the context has a NUL byte at %zu; give a text file, in UTF-8",
+                           strlen(str_text(&context)));
+    }
+    question += pystr_leading_space(question, strlen(question)); /* as in a file of questions */
     if (status == YOKE_OK) {
         struct qa_example example = {
             .id = "question",
             .question = question,
             .context = str_text(&context),
             .question_bytes = strlen(question),
-            .context_bytes = strlen(str_text(&context)),
+            .context_bytes = context.len,
         };
         const struct qa_data data = {.examples = &example, .n_examples = 1};
-        status = answer(session, &data, str_text(&context));
+        status = answer(session, &data);
     }
     str_fini(&context);
     return status;

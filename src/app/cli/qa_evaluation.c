@@ -6,7 +6,6 @@
 #include "base/core/log.h"
 #include "base/core/str.h"
 #include "learn/task/qa_answer.h"
-#include "learn/train/qa_logits.h"
 #include "learn/train/reports.h"
 
 static void log_start(const struct qa_session *session, const struct qa_features *features)
@@ -70,22 +69,12 @@ static yoke_status set_speed(const struct qa_session *session, const struct qa_f
 yoke_status qa_evaluate(const struct qa_session *session, const struct qa_data *data,
                         const struct qa_features *features, json_t *metrics)
 {
-    const struct qa_logits_job job = {
-        .comm = session->comm,
-        .compute = &session->compute,
-        .config = &session->config,
-        .params = &session->params,
-        .values = session->values,
-        .features = features,
-        .batch_size = (size_t)session->command->train.per_device_eval_batch_size,
-        .show_progress = session->shows_progress,
-    };
     if (session->is_first_rank) {
         log_start(session, features);
     }
     const double started = clock_now();
     struct qa_logits logits;
-    YOKE_TRY(qa_logits_compute(&job, &logits));
+    YOKE_TRY(qa_session_logits(session, features, &logits));
     yoke_status status = YOKE_OK;
     if (session->is_first_rank) {
         YOKE_TRY_GOTO(answer_and_score(session, data, features, &logits, metrics));

@@ -87,6 +87,27 @@ static void clip_length(struct qa_session *session)
     }
 }
 
+/* All ranks read the same files; one of them says what is odd about them. Returns the level to go
+ * back to. */
+static enum log_level hush(const struct qa_session *session)
+{
+    const enum log_level level = log_get_level();
+    if (!session->is_first_rank) {
+        log_set_level(LOG_ERROR);
+    }
+    return level;
+}
+
+static yoke_status open_tokenizer(struct qa_session *session)
+{
+    const struct qa_options *o = &session->command->qa;
+    const enum log_level level = hush(session);
+    const yoke_status status = tokenizer_create(
+        o->tokenizer_name ? o->tokenizer_name : o->model_name_or_path, &session->tokenizer);
+    log_set_level(level);
+    return status;
+}
+
 yoke_status qa_session_open(struct qa_session *session, const struct qa_command *command)
 {
     const struct qa_options *o = &command->qa;
@@ -94,8 +115,7 @@ yoke_status qa_session_open(struct qa_session *session, const struct qa_command 
     YOKE_TRY(open_ranks(session));
     YOKE_TRY(model_config_read(o->config_name ? o->config_name : o->model_name_or_path,
                                &session->config));
-    YOKE_TRY(tokenizer_create(o->tokenizer_name ? o->tokenizer_name : o->model_name_or_path,
-                              &session->tokenizer));
+    YOKE_TRY(open_tokenizer(session));
     YOKE_TRY(check_fit(session));
     clip_length(session);
     return params_init(&session->config, HEAD_QA, &session->params);
@@ -109,17 +129,6 @@ void qa_session_close(struct qa_session *session)
     compute_fini(&session->compute);
     yoke_comm_destroy(session->comm);
     *session = (struct qa_session){0};
-}
-
-/* All ranks read the same files; one of them says what is odd about them. Returns the level to go
- * back to. */
-static enum log_level hush(const struct qa_session *session)
-{
-    const enum log_level level = log_get_level();
-    if (!session->is_first_rank) {
-        log_set_level(LOG_ERROR);
-    }
-    return level;
 }
 
 yoke_status qa_session_load(struct qa_session *session, const char *folder)
@@ -171,10 +180,27 @@ yoke_status qa_session_read(const struct qa_session *session, const char *path, 
     return YOKE_OK;
 }
 
+yoke_status qa_session_logits(const struct qa_session *session, const struct qa_features *features,
+                              struct qa_logits *logits)
+{
+    const struct qa_logits_job job = {
+        .comm = session->comm,
+        .compute = &session->compute,
+        .config = &session->config,
+        .params = &session->params,
+        .values = session->values,
+        .features = features,
+        .batch_size = (size_t)session->command->train.per_device_eval_batch_size,
+        .show_progress = session->shows_progress,
+    };
+    return qa_logits_compute(&job, logits);
+}
+
 static yoke_status save_arguments(const struct qa_session *session, const char *folder)
 {
     json_t *arguments;
     YOKE_TRY(train_options_to_json(&session->command->set, &arguments));
+    (void)json_object_del(arguments, "token"); /* a model folder is shared, a key is not */
     char *path = str_path(folder, "training_args.json");
     const yoke_status status =
         path ? json_write_file(path, arguments, 2, false) : YOKE_ERR_NO_MEMORY;
@@ -186,9 +212,7 @@ static yoke_status save_arguments(const struct qa_session *session, const char *
 yoke_status qa_session_save(const struct qa_session *session, const char *folder,
                             const char *shown_as)
 {
-    const char *architecture = session->config.family == MODEL_BERT
-                                   ? "BertForQuestionAnswering"
-                                   : "DistilBertForQuestionAnswering";
+    const char *architecture = params_architecture(session->config.family, session->params.head);
     log_info("Saving model checkpoint to %s", shown_as);
     /* The weights first: when the disk is full, the folder's old files all stay as they were. */
     YOKE_TRY(params_save(&session->params, session->values, folder));

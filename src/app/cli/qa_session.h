@@ -9,6 +9,7 @@
 #include "learn/task/qa_data.h"
 #include "learn/task/qa_features.h"
 #include "learn/text/tokenizer.h"
+#include "learn/train/qa_logits.h"
 #include "yoke/comm.h"
 
 struct qa_session {
@@ -42,6 +43,10 @@ yoke_status qa_session_read(const struct qa_session *session, const char *path, 
 /* Features of given data. */
 yoke_status qa_session_features(const struct qa_session *session, const struct qa_data *data,
                                 bool labels, struct qa_features *features) YOKE_MUST_USE;
+
+/* Collective. The logits of all features with the weights that are loaded; qa_logits_fini. */
+yoke_status qa_session_logits(const struct qa_session *session, const struct qa_features *features,
+                              struct qa_logits *logits) YOKE_MUST_USE;
 
 /* Writes configuration, weights, tokenizer and training_args.json into an existing folder; log
  * lines call it `shown_as`. */

@@ -15,8 +15,8 @@
 struct qa_candidate {
     float start_logit, end_logit;
     double probability;
-    uint32_t begin, end; /* code points of the context; begin == end: the "empty" entry */
-    bool is_empty;       /* the inserted {"text": "empty"} entry */
+    uint32_t begin, end; /* code points of the context */
+    bool is_empty;       /* the entry {"text": "empty"}, which stands for no answer */
 };
 
 struct qa_prediction {
@@ -69,8 +69,8 @@ struct qa_scores {
     size_t n_scored;        /* examples with at least one gold answer */
 };
 
-/* SQuAD v1 metrics (section 2.7). Examples without gold answers are left out and counted by the
- * caller. */
+/* SQuAD v1 metrics. Examples without gold answers are left out: n_scored is smaller than the
+ * number of examples. */
 yoke_status qa_score(const struct qa_data *data, const struct qa_predictions *predictions,
                      struct qa_scores *scores_out) YOKE_MUST_USE;
 

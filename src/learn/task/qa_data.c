@@ -199,19 +199,6 @@ static yoke_status read_text(const json_t *row, const char *key, const char **te
     return YOKE_OK;
 }
 
-/* Python's lstrip. */
-static void strip_left(const char **text, size_t *n_bytes)
-{
-    size_t end = 0;
-    for (size_t next = 0; next < *n_bytes; end = next) {
-        if (!pystr_is_space(unicode_decode(*text, *n_bytes, &next, NULL))) {
-            break;
-        }
-    }
-    *text += end;
-    *n_bytes -= end;
-}
-
 /* `holder` has the context: the row itself or its paragraph. */
 static yoke_status read_example(struct reader *reader, json_t *row, const json_t *holder,
                                 struct qa_example *example)
@@ -219,7 +206,9 @@ static yoke_status read_example(struct reader *reader, json_t *row, const json_t
     YOKE_TRY(read_id(row, &example->id));
     YOKE_TRY(read_text(row, "question", &example->question, &example->question_bytes));
     YOKE_TRY(read_text(holder, "context", &example->context, &example->context_bytes));
-    strip_left(&example->question, &example->question_bytes);
+    const size_t n_space = pystr_leading_space(example->question, example->question_bytes);
+    example->question += n_space;
+    example->question_bytes -= n_space;
     YOKE_TRY(codepoints_index(&reader->index, example->context, example->context_bytes));
     const size_t n_before = reader->storage->n_answers;
     if (!json_is_true(json_object_get(row, "is_impossible"))) {
@@ -276,7 +265,7 @@ static yoke_status read_row(struct reader *reader, json_t *row)
                                      : add_example(reader, row, row);
 }
 
-/* *json_inout goes to the storage, or is released. */
+/* `json` goes to the storage, or is released. */
 static yoke_status keep_root(struct reader *reader, json_t *json)
 {
     struct qa_data_storage *storage = reader->storage;

@@ -4,6 +4,8 @@
 
 #include <utf8proc.h>
 
+#include "learn/text/unicode.h"
+
 enum { CAPITAL_DOTTED_I = 0x130, COMBINING_DOT = 0x307, SIGMA = 0x3a3, FINAL_SIGMA = 0x3c2 };
 
 struct span {
@@ -29,6 +31,17 @@ bool pystr_is_space(uint32_t code)
         {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000},
     };
     return LISTED(spaces, code);
+}
+
+size_t pystr_leading_space(const char *text, size_t n_bytes)
+{
+    size_t end = 0;
+    for (size_t next = 0; next < n_bytes; end = next) {
+        if (!pystr_is_space(unicode_decode(text, n_bytes, &next, NULL))) {
+            break;
+        }
+    }
+    return end;
 }
 
 bool pystr_is_word(uint32_t code)

@@ -12,6 +12,9 @@
 
 bool pystr_is_space(uint32_t code);
 
+/* Bytes of white space at the beginning of a text: what lstrip takes away. */
+size_t pystr_leading_space(const char *text, size_t n_bytes);
+
 /* \w of Python's re: letters, numbers of all kinds, the underscore; no marks. */
 bool pystr_is_word(uint32_t code);
 
