@@ -2,9 +2,9 @@
  *
  *   small      the bytes are on the boards when the opening round ends: one sync in all.
  *   allocated  all ranks' buffers are shared memory: each rank reads them where they are. A
- * reduction of n ranks is divided: rank r reduces slice r, then copies the other slices. staged
- * private buffers travel through the stages in chunks that stay in the cache. Chunk k + 1 is copied
- * in while others still reduce chunk k, with one sync a chunk.
+ *              reduction of n ranks is divided: rank r reduces slice r, then copies the others.
+ *   staged     private buffers travel through the stages in chunks that stay in the cache. Chunk
+ *              k + 1 is copied in while others still reduce chunk k, with one sync a chunk.
  *
  * Staged, the chunks take turns between two halves of a stage (and of the result area):
  *   1. After sync k everyone has copied in chunk k; everyone has done with chunk k - 1 as input.
