@@ -1,13 +1,12 @@
 # The front door: everything a user or a developer types. The work is in CMakeLists.txt and tools/.
 #
-#   make            build build/release/yoke          make demo    train and evaluate the example
+#   make            build build/release/yoke          make demo    train and evaluate the example (QUESTION="...")
 #   make check      build and pass all tests          make bench   compare with PyTorch (BENCH=name)
 #   make install    to PREFIX (default /usr/local)    make fuzz    every fuzz target for 10 minutes
 
 PREFIX ?= /usr/local
 BENCH ?=
 FUZZ_SECONDS ?= 600
-QUESTION ?=
 
 .PHONY: all setup demo check check-parity bench install fuzz format clean
 
@@ -18,7 +17,7 @@ setup:
 	@tools/setup
 
 demo: all
-	@QUESTION="$(QUESTION)" examples/qa/demo.sh build/release
+	@examples/qa/demo.sh build/release
 
 check: setup
 	@tools/check
