@@ -162,3 +162,21 @@ def test_damaged_model_is_not_scored(copy, tmp_path):
     expect_error(["not finite"], "--model_name_or_path", copy, "--validation_file", GOOD, "--do_eval", "--output_dir",
                  tmp_path / "out")
     assert not re.search("results", " ".join(path.name for path in (tmp_path / "out").glob("*")))
+
+
+def test_context_that_is_no_text(model, tmp_path):
+    (tmp_path / "context").write_bytes(b"The mill\0 stands.\n")
+    expect_error(["NUL byte at 8"], "--model_name_or_path", model, "--answer", "What?", "--context_file",
+                 tmp_path / "context")
+
+
+def test_malformed_context(model, tmp_path):
+    """Malformed bytes count as the tokenizer counts them: the answer is cut at its own ends."""
+    (tmp_path / "context").write_bytes(b"\xe2\x82 \x80\x80 The old mill.\n")
+    done = subprocess.run([os.environ["YOKE"], "qa", "--model_name_or_path", model, "--context_file",
+                           tmp_path / "context", "--max_answer_length", "1", "--answer", "\u2003What stands?"],
+                          stdout=subprocess.PIPE, check=True)
+    assert b"Question:    What stands?\n" in done.stdout
+    answer = re.search(b"Answer:      (.*)\n", done.stdout).group(1)
+    assert answer in b"\xe2\x82\x80|\x80|The|old|mill|.".split(b"|")
+    assert b"\xc2\xab" + answer + b"\xc2\xbb" in done.stdout

@@ -45,3 +45,20 @@ def test_the_folder_of_two_ranks_is_complete(model_folder, tmp_path):
     logits = tiny.read_logits(out.with_suffix(".logits"))
     assert tiny.largest_difference(logits, tiny.reference_logits(tiny.load_model(out), rows)) <= 1e-4
     assert json.loads((out / "all_results.json").read_text())["eval_samples"] == len(rows)
+
+
+def test_what_is_odd_is_said_once(model_folder, tmp_path):
+    """All ranks read the tokenizer's files and one speaks of them; a key for downloads is not saved with the model."""
+    out = tmp_path / "out"
+    tiny.run("--model_name_or_path", model_folder, "--train_file", TEXTS, "--do_train", "--max_train_samples", 8,
+             "--max_steps", 1, "--save_strategy", "no", "--token", "hf_secret", "--output_dir", out)
+    assert all(b"hf_secret" not in path.read_bytes() for path in out.rglob("*") if path.is_file())
+    tokenizer = json.loads((out / "tokenizer.json").read_text())
+    settings = json.loads((out / "tokenizer_config.json").read_text())
+    tokenizer["normalizer"]["lowercase"] = False
+    settings["do_lower_case"] = None
+    (out / "tokenizer.json").write_text(json.dumps(tokenizer))
+    (out / "tokenizer_config.json").write_text(json.dumps(settings))
+    said = tiny.run("--model_name_or_path", out, "--validation_file", TEXTS, "--do_eval", "--max_eval_samples", 8,
+                    "--output_dir", tmp_path / "eval", ranks=2)
+    assert said.count("asks for do_lower_case") == 1
