@@ -98,7 +98,7 @@ yoke_status qa_debug_save_logits(const char *path, const struct qa_features *fea
         {safetensors_info("end_logits", TENSOR_F32, n_tokens, 0), ends},
         {safetensors_info("offsets", TENSOR_I64, features->n_features + 1, 0), offsets},
     };
-    status = safetensors_write(path, items, sizeof items / sizeof items[0], NULL, 0);
+    status = safetensors_write(path, items, sizeof items / sizeof items[0]);
 done:
     mem_free(starts);
     mem_free(ends);

@@ -242,11 +242,6 @@ const void *safetensors_data(const struct safetensors *file, size_t index)
     return file->data + file->spans[index].begin;
 }
 
-const char *safetensors_metadata(const struct safetensors *file, const char *key)
-{
-    return json_string_value(json_object_get(json_object_get(file->header, "__metadata__"), key));
-}
-
 struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0,
                                     size_t dim1)
 {
@@ -255,18 +250,6 @@ struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, s
                                 .n_dims = dim1 > 0 ? 2 : 1,
                                 .shape = {dim0, dim1},
                                 .n_elements = dim1 > 0 ? dim0 * dim1 : dim0};
-}
-
-static yoke_status print_metadata(struct str *header, const char *const (*pairs)[2], size_t n_pairs)
-{
-    YOKE_TRY(str_append_text(header, "{\"__metadata__\":{\"format\":\"pt\""));
-    for (size_t i = 0; i < n_pairs; i++) {
-        YOKE_TRY(str_append(header, ",", 1));
-        YOKE_TRY(json_append_string(header, pairs[i][0]));
-        YOKE_TRY(str_append(header, ":", 1));
-        YOKE_TRY(json_append_string(header, pairs[i][1]));
-    }
-    return str_append(header, "}", 1);
 }
 
 static yoke_status print_item(struct str *header, const struct tensor_info *info, size_t *at)
@@ -282,9 +265,9 @@ static yoke_status print_item(struct str *header, const struct tensor_info *info
 }
 
 static yoke_status print_header(struct str *header, const struct safetensors_item *items,
-                                size_t n_items, const char *const (*pairs)[2], size_t n_pairs)
+                                size_t n_items)
 {
-    YOKE_TRY(print_metadata(header, pairs, n_pairs));
+    YOKE_TRY(str_append_text(header, "{\"__metadata__\":{\"format\":\"pt\"}"));
     size_t at = 0;
     for (size_t i = 0; i < n_items; i++) {
         YOKE_TRY(print_item(header, &items[i].info, &at));
@@ -297,12 +280,12 @@ static yoke_status print_header(struct str *header, const struct safetensors_ite
 }
 
 yoke_status safetensors_write(const char *path, const struct safetensors_item *items,
-                              size_t n_items, const char *const (*pairs)[2], size_t n_pairs)
+                              size_t n_items)
 {
     struct str header = {0};
     struct file_writer writer = {.fd = -1};
     yoke_status status;
-    YOKE_TRY_GOTO(print_header(&header, items, n_items, pairs, n_pairs));
+    YOKE_TRY_GOTO(print_header(&header, items, n_items));
     unsigned char length[LENGTH_BYTES];
     for (int i = 0; i < LENGTH_BYTES; i++) {
         length[i] = (unsigned char)(header.len >> (8 * i));

@@ -34,9 +34,6 @@ size_t safetensors_find(const struct safetensors *file, const char *name);
 /* The tensor's bytes in the mapping, little-endian, of any alignment. Borrowed. */
 const void *safetensors_data(const struct safetensors *file, size_t index);
 
-/* The string `key` of the metadata, or NULL. Borrowed. */
-const char *safetensors_metadata(const struct safetensors *file, const char *key);
-
 /* A tensor to write: n_elements of `info` at `data`. */
 struct safetensors_item {
     struct tensor_info info;
@@ -44,11 +41,9 @@ struct safetensors_item {
 };
 
 /* Writes n_items tensors in this order with the metadata {"format": "pt"}, which the reference
- * wants to see, and `n_pairs` more pairs of strings {key, value}. Whole or not at all; nothing is
- * held in memory but the header. */
+ * wants to see. Whole or not at all; nothing is held in memory but the header. */
 yoke_status safetensors_write(const char *path, const struct safetensors_item *items,
-                              size_t n_items, const char *const (*pairs)[2],
-                              size_t n_pairs) YOKE_MUST_USE;
+                              size_t n_items) YOKE_MUST_USE;
 
 /* A tensor_info of these dimensions (dim1 = 0: a vector of dim0). */
 struct tensor_info safetensors_info(const char *name, enum tensor_dtype dtype, size_t dim0,

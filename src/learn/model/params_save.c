@@ -20,7 +20,7 @@ yoke_status params_save(const struct params *params, const float *values, const 
         items[i].info = safetensors_info(param->name, TENSOR_F32, param->rows, param->columns);
         items[i].data = values + param->offset;
     }
-    YOKE_TRY_GOTO(safetensors_write(path, items, params->n_params, NULL, 0));
+    YOKE_TRY_GOTO(safetensors_write(path, items, params->n_params));
 done:
     mem_free(items);
     mem_free(path);

@@ -67,7 +67,7 @@ static yoke_status write_moments(const struct params *params, const struct momen
         items[i].info = safetensors_info(names[i], TENSOR_F32, param->rows, param->columns);
         items[i].data = moments->full[moment] + param->offset;
     }
-    status = safetensors_write(path, items, N_MOMENTS * n, NULL, 0);
+    status = safetensors_write(path, items, N_MOMENTS * n);
 done:
     mem_free(items);
     mem_free(names);

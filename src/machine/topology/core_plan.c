@@ -176,9 +176,3 @@ yoke_status core_plan_bind(const struct core_share *share)
     }
     return YOKE_OK;
 }
-
-int core_plan_n_cores(void)
-{
-    struct core_share share;
-    return core_plan_share(0, 1, &share) < 0 ? 1 : share.n_cpus;
-}

@@ -22,7 +22,4 @@ yoke_status core_plan_share(int local_rank, int local_size,
 /* Binds the calling thread (and so the threads it starts later) to the share. */
 yoke_status core_plan_bind(const struct core_share *share) YOKE_MUST_USE;
 
-/* Physical cores that this process may use. */
-int core_plan_n_cores(void);
-
 #endif

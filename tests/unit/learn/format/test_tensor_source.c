@@ -34,7 +34,7 @@ static void write_tensor(const char *name, const char *tensor, float value)
     const float values[2] = {value, 0.0f};
     const struct safetensors_item item = {safetensors_info(tensor, TENSOR_F32, 2, 0), values};
     char *path = str_path(folder, name);
-    EXPECT_OK(safetensors_write(path, &item, 1, NULL, 0));
+    EXPECT_OK(safetensors_write(path, &item, 1));
     mem_free(path);
 }
 

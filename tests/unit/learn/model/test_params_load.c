@@ -201,7 +201,7 @@ static void test_long_lists_are_cut(void **state)
     }
     items[12] = (struct safetensors_item){
         safetensors_info("distilbert.embeddings.LayerNorm.bias", TENSOR_F32, 16, 0), ones};
-    EXPECT_OK(safetensors_write(path, items, 13, NULL, 0));
+    EXPECT_OK(safetensors_write(path, items, 13));
     test_file_copy(GOLDEN "distilbert/config.json", strcat(strcpy(path, folder), "/config.json"));
     char text[8192];
     read_warnings(folder, text, sizeof text);
