@@ -64,7 +64,7 @@ char *str_path(const char *directory, const char *name)
 {
     struct str path = {0};
     const size_t n = strlen(directory);
-    const char *slash = n > 0 && directory[n - 1] == '/' ? "" : "/";
+    const char *slash = n == 0 || directory[n - 1] == '/' ? "" : "/";
     if (str_printf(&path, "%s%s%s", directory, slash, name) < 0) {
         str_fini(&path);
         return NULL;

@@ -24,7 +24,8 @@ const char *str_text(const struct str *str);
 void str_clear(struct str *str);
 void str_fini(struct str *str);
 
-/* "DIRECTORY/NAME" in fresh memory (mem_free); NULL without memory. */
+/* "DIRECTORY/NAME" in fresh memory (mem_free); NULL without memory. An empty directory is the
+ * current one, never the root. */
 char *str_path(const char *directory, const char *name);
 
 /* Whole-text numbers: no blanks, no rest. False when `text` is not one or is out of range. */

@@ -33,11 +33,12 @@ static int64_t checkpoint_number(const char *name)
 {
     const size_t n = sizeof checkpoint_prefix - 1;
     int64_t number;
-    if (strncmp(name, checkpoint_prefix, n) != 0 || name[n] < '0' || name[n] > '9' ||
-        !str_to_int64(name + n, &number)) {
+    if (strncmp(name, checkpoint_prefix, n) != 0 || !str_to_int64(name + n, &number)) {
         return -1;
     }
-    return number;
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)number);
+    return number >= 0 && strcmp(text, name + n) == 0 ? number : -1;
 }
 
 bool output_folder_is_checkpoint(const char *path)

@@ -287,6 +287,9 @@ static yoke_status refuse_unsupported(const struct train_options *o)
 yoke_status train_options_check(const struct train_options *options)
 {
     YOKE_TRY(refuse_unsupported(options));
+    if (!options->output_dir[0]) {
+        return yoke_fail(YOKE_ERR_INVALID, "--output_dir is empty; name a folder");
+    }
     if (options->lr_scheduler_type > SCHEDULE_CONSTANT_WITH_WARMUP) {
         return yoke_fail(YOKE_ERR_UNSUPPORTED,
                          "--lr_scheduler_type: only linear, constant and "

@@ -127,6 +127,9 @@ static void strings_grow(void **state)
     path = str_path("a", "b");
     assert_string_equal(path, "a/b");
     mem_free(path);
+    path = str_path("", "b");
+    assert_string_equal(path, "b");
+    mem_free(path);
 }
 
 static void numbers_are_whole_texts(void **state)

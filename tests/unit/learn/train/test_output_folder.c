@@ -50,6 +50,8 @@ static void the_last_checkpoint_is_the_highest_number(void **state)
     make_folder(folder, "checkpoint-11", NULL);
     make_checkpoint(folder, "checkpoint-12.yoke-tmp");
     make_checkpoint(folder, "checkpoint-x");
+    make_checkpoint(folder, "checkpoint-+14");
+    make_checkpoint(folder, "checkpoint-013"); /* checkpoint-13 would be another folder */
     make_checkpoint(folder, "my-checkpoint-99");
     expect_last(folder, 10);
     test_folder_remove(folder);

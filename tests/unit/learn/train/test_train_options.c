@@ -75,6 +75,7 @@ static void what_is_not_there_is_refused(void **state)
     expect_refused("--lr_scheduler_type cosine", YOKE_ERR_UNSUPPORTED, "constant_with_warmup");
     expect_refused("--load_best_model_at_end", YOKE_ERR_UNSUPPORTED, "later version");
     expect_refused("--save_safetensors false", YOKE_ERR_UNSUPPORTED, "safetensors");
+    expect_refused("--output_dir=", YOKE_ERR_INVALID, "--output_dir");
     expect_refused("--push_to_hub", YOKE_ERR_UNSUPPORTED, "--push_to_hub");
     expect_refused("--deepspeed ds.json", YOKE_ERR_UNSUPPORTED, "--deepspeed");
     expect_refused("--label_smoothing_factor 0.1", YOKE_ERR_UNSUPPORTED,
