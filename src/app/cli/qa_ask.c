@@ -129,7 +129,7 @@ yoke_status qa_ask(struct qa_session *session)
     question += pystr_leading_space(question, strlen(question)); /* as in a file of questions */
     if (status == YOKE_OK) {
         struct qa_example example = {
-            .id = "question",
+            .id = "of --answer",
             .question = question,
             .context = str_text(&context),
             .question_bytes = strlen(question),

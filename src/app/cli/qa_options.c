@@ -240,6 +240,12 @@ static yoke_status check_data(const struct qa_command *command)
         const char *option = o->validation_file ? "--validation_file" : "--train_file";
         YOKE_TRY(check_file("--do_eval", option, qa_command_evaluation_file(command)));
     }
+    const bool nothing_to_train = command->train.do_train && o->max_train_samples == 0;
+    if (nothing_to_train || (qa_command_evaluates(command) && o->max_eval_samples == 0)) {
+        return yoke_fail(YOKE_ERR_INVALID,
+                         "--%s 0 leaves not a single question; pass a larger number, or -1 for all",
+                         nothing_to_train ? "max_train_samples" : "max_eval_samples");
+    }
     if (o->doc_stride >= o->max_seq_length) {
         return yoke_fail(
             YOKE_ERR_INVALID,
