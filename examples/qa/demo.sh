@@ -60,11 +60,11 @@ rm -rf "$out"
 mkdir -p "$out"
 
 say "Writing facts: three lessons, and held-out facts with other names and other sentences"
-"$generate" --split train --lesson names --paragraphs 20000 --questions 1 --seed 1 \
+"$generate" --split train --lesson names --paragraphs 30000 --questions 1 --seed 1 \
     --output "$out/names.json"
-"$generate" --split train --lesson pairs --paragraphs 32000 --questions 1 --seed 2 \
+"$generate" --split train --lesson pairs --paragraphs 48000 --questions 1 --seed 2 \
     --output "$out/pairs.json"
-"$generate" --split train --lesson facts --paragraphs 96000 --questions 1 --seed 3 \
+"$generate" --split train --lesson facts --paragraphs 120000 --questions 1 --seed 3 \
     --output "$out/facts.json"
 "$generate" --split heldout --paragraphs 400 --questions 2 --seed 4 --output "$out/heldout.json"
 "$generate" --split heldout --paragraphs 400 --questions 2 --seed 4 --blank-questions \
