@@ -2,14 +2,14 @@
  *
  * Of oneDNN's ways to multiply matrices the BLAS-like call is the right one here. It takes any n
  * without compiling a kernel (the number of tokens changes with every step), adds to what is there
- * (beta = 1: weight gradients, and the bias below), has the same signature in oneDNN 2.6 and 3.x,
- * and at BERT's shapes on an AVX-512 host it measured 80-95 % of the FMA peak where matmul
- * primitives of fixed shape reached 40-88 %. Cutting the rows, columns or the inner dimension into
- * chunks made no shape faster and most slower.
+ * (beta = 1: weight gradients, and the bias below), and has the same signature in oneDNN 2.6 and
+ * 3.x. Measured in turns at BERT's widths with 3,072 tokens (oneDNN 2.6, one thread, AVX-512), a
+ * matmul primitive of that very shape on the same arrays took 1.04 to 1.29 times as long, and 2.4
+ * times for the two gradients of the layer from 3,072 to 768; sgemm in blocks of 768 rows took 0.98
+ * to 1.23 times as long as in one call.
  *
- * The bias is written into y first and the product added to it: the writes have no read before
- * them, and adding costs sgemm nothing measurable, while a pass over y afterwards cost 5-10 % of
- * the product.
+ * The bias is written into y first and the product added to it, so that y is passed over once
+ * beside the product, and only written. Either order took at most 8 % more than the product alone.
  *
  * oneDNN decides by itself how sgemm splits its work; its result for a given number of threads is
  * always the same, for another number the inner sums may be cut differently. */
