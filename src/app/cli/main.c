@@ -1,6 +1,8 @@
 /* The program: one table of commands. An error's text is printed here, once. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app/cli/commands.h"
 #include "app/launch/rank_report.h"
@@ -42,17 +44,46 @@ static int run_command(int argc, char **argv)
     return yoke_status_exit_code(fail_unknown(argv[1]));
 }
 
-int main(int argc, char **argv)
+/* A stream that the caller closed would give its number to the next file or socket opened, and
+ * what is printed would end up in there. */
+static void fill_closed_streams(void)
+{
+    int fd;
+    do {
+        fd = open("/dev/null", O_RDWR);
+    } while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0) {
+        close(fd);
+    }
+}
+
+/* Results that never arrived (a full disk behind `> file`) are no success. */
+static int check_output(int code)
+{
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code != 0) {
+        return code;
+    }
+    return yoke_status_exit_code(
+        yoke_fail(YOKE_ERR_IO, "cannot write to standard output; what was printed is cut off"));
+}
+
+static int run_program(int argc, char **argv)
 {
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_usage();
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        term_print("yoke 0.1.0\n");
+        term_print("yoke " YOKE_VERSION "\n");
         return 0;
     }
-    const int code = run_command(argc, argv);
+    return run_command(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    fill_closed_streams();
+    const int code = check_output(run_program(argc, argv));
     /* Under the launcher a rank hands its message over, so that all ranks together print one line.
      */
     if (code != 0 && yoke_last_error()[0] && !rank_report_send(yoke_last_error())) {
