@@ -6,10 +6,10 @@
 #include "app/cli/qa_debug.h"
 #include "app/cli/qa_evaluation.h"
 #include "app/cli/qa_train.h"
-#include "base/core/file.h"
 #include "base/core/memory.h"
 #include "base/core/str.h"
 #include "learn/train/model_card.h"
+#include "learn/train/output_folder.h"
 #include "learn/train/reports.h"
 
 static void close_inputs(struct qa_inputs *inputs)
@@ -98,7 +98,8 @@ static yoke_status run_job(struct qa_session *session)
     if (o->do_train) {
         YOKE_TRY_GOTO(qa_train_find_checkpoint(session, &checkpoint));
     } else if (session->is_first_rank) {
-        YOKE_TRY_GOTO(file_make_directories(o->output_dir));
+        int64_t unused;
+        YOKE_TRY_GOTO(output_folder_prepare(o->output_dir, false, false, &unused));
     }
     YOKE_TRY_GOTO(read_inputs(session, &inputs));
     if (o->do_train) {

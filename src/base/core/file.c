@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 #include "base/core/str.h"
 
 enum { BUFFER_BYTES = 1 << 20 };
+
+static const char temporary_mark[] = ".yoke-tmp-"; /* the writer's process follows */
 
 yoke_status file_map_open(const char *path, struct file_map *map_out)
 {
@@ -52,26 +55,46 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){0};
 }
 
+char *file_temporary_path(const char *path)
+{
+    struct str text = {0};
+    if (str_printf(&text, "%s%s%ld", path, temporary_mark, (long)getpid()) < 0) {
+        str_fini(&text);
+        return NULL;
+    }
+    return text.text;
+}
+
+bool file_is_leftover(const char *name)
+{
+    const char *mark = NULL;
+    for (const char *p = name; (p = strstr(p, temporary_mark)); p++) {
+        mark = p;
+    }
+    int64_t pid;
+    return mark && str_to_int64(mark + strlen(temporary_mark), &pid) && pid > 0 &&
+           pid <= INT32_MAX && (pid == getpid() || (kill((pid_t)pid, 0) != 0 && errno == ESRCH));
+}
+
 yoke_status file_writer_open(struct file_writer *writer, const char *path)
 {
     *writer = (struct file_writer){.fd = -1};
-    struct str temporary = {0};
+    char *temporary = file_temporary_path(path);
     writer->path = mem_strdup(path);
     writer->buffer = mem_calloc(BUFFER_BYTES, 1);
-    yoke_status status = str_printf(&temporary, "%s.yoke-tmp-%ld", path, (long)getpid());
-    if (!writer->path || !writer->buffer || status < 0) {
-        str_fini(&temporary);
+    if (!writer->path || !writer->buffer || !temporary) {
+        mem_free(temporary);
         file_writer_abort(writer);
         return YOKE_ERR_NO_MEMORY;
     }
-    writer->fd = open(temporary.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    writer->fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (writer->fd < 0) {
-        status = yoke_fail(YOKE_ERR_IO, "cannot write %s: %m", path);
-        str_fini(&temporary);
+        const yoke_status status = yoke_fail(YOKE_ERR_IO, "cannot write %s: %m", path);
+        mem_free(temporary);
         file_writer_abort(writer);
         return status;
     }
-    writer->temporary = temporary.text;
+    writer->temporary = temporary;
     return YOKE_OK;
 }
 
@@ -182,8 +205,9 @@ yoke_status file_make_directories(const char *path)
         }
         const char end = *p;
         *p = '\0';
-        if (mkdir(copy, 0777) != 0 && !file_is_directory(copy)) {
-            status = yoke_fail(YOKE_ERR_IO, "cannot make the folder %s: %m", copy);
+        const int error = mkdir(copy, 0777) == 0 ? 0 : errno;
+        if (error != 0 && !file_is_directory(copy)) {
+            status = yoke_fail(YOKE_ERR_IO, "cannot make the folder %s: %s", copy, strerror(error));
         }
         *p = end;
         if (end == '\0') {
@@ -191,6 +215,9 @@ yoke_status file_make_directories(const char *path)
         }
     }
     mem_free(copy);
+    if (status == YOKE_OK && *path && access(path, W_OK | X_OK) != 0) {
+        status = yoke_fail(YOKE_ERR_IO, "cannot write into the folder %s: %m", path);
+    }
     return status;
 }
 
@@ -238,7 +265,12 @@ static yoke_status remove_entry(const char *name, void *context)
 yoke_status file_remove_tree(const char *path)
 {
     struct stat info;
-    if (lstat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    if (lstat(path, &info) != 0) { /* a read-only disk would not even remove what is not there */
+        return errno == ENOENT || errno == ENOTDIR
+                   ? YOKE_OK
+                   : yoke_fail(YOKE_ERR_IO, "cannot remove %s: %m", path);
+    }
+    if (!S_ISDIR(info.st_mode)) {
         return unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR
                    ? YOKE_OK
                    : yoke_fail(YOKE_ERR_IO, "cannot remove %s: %m", path);
@@ -248,4 +280,24 @@ yoke_status file_remove_tree(const char *path)
         return yoke_fail(YOKE_ERR_IO, "cannot remove the folder %s: %m", path);
     }
     return YOKE_OK;
+}
+
+yoke_status file_discard(const char *path)
+{
+    struct str old = {0};
+    YOKE_TRY(str_printf(&old, "%s.old", path));
+    char *temporary = file_temporary_path(str_text(&old));
+    str_fini(&old);
+    if (!temporary) {
+        return YOKE_ERR_NO_MEMORY;
+    }
+    yoke_status status = file_remove_tree(temporary);
+    if (status == YOKE_OK && rename(path, temporary) != 0) {
+        status = yoke_fail(YOKE_ERR_IO, "cannot remove %s: %m", path);
+    }
+    if (status == YOKE_OK) {
+        status = file_remove_tree(temporary);
+    }
+    mem_free(temporary);
+    return status;
 }

@@ -99,7 +99,7 @@ static yoke_status move_into_place(const char *temporary, const char *path)
                              "--output_dir",
                              path);
         }
-        YOKE_TRY(file_remove_tree(path));
+        YOKE_TRY(file_discard(path));
     }
     if (rename(temporary, path) != 0) {
         return yoke_fail(YOKE_ERR_IO, "cannot rename %s to %s: %m", temporary, path);
@@ -112,18 +112,18 @@ static yoke_status write_checkpoint(const struct train_run *run, const struct mo
 {
     const char *output = run->options->output_dir;
     char *path = output_folder_checkpoint_path(output, state->global_step);
-    struct str temporary = {0};
-    yoke_status status = path ? str_printf(&temporary, "%s.yoke-tmp", path) : YOKE_ERR_NO_MEMORY;
+    char *temporary = path ? file_temporary_path(path) : NULL;
+    yoke_status status = temporary ? YOKE_OK : YOKE_ERR_NO_MEMORY;
     YOKE_TRY_GOTO(status);
-    status = write_contents(run, moments, state, str_text(&temporary), path);
+    status = write_contents(run, moments, state, temporary, path);
     if (status == YOKE_OK) {
-        status = move_into_place(str_text(&temporary), path);
+        status = move_into_place(temporary, path);
     }
     if (status < 0) {
         /* The message is about the write; what is left of it helps nobody and may fill the disk. */
         char message[1024];
         snprintf(message, sizeof message, "%s", yoke_last_error());
-        (void)!file_remove_tree(str_text(&temporary));
+        (void)!file_remove_tree(temporary);
         status = yoke_fail(status, "%s", message);
         goto done;
     }
@@ -132,7 +132,7 @@ static yoke_status write_checkpoint(const struct train_run *run, const struct mo
                                       (size_t)run->options->save_total_limit);
     }
 done:
-    str_fini(&temporary);
+    mem_free(temporary);
     mem_free(path);
     return status;
 }

@@ -52,6 +52,9 @@ bool output_folder_is_checkpoint(const char *path)
 static yoke_status visit_entry(const char *name, void *context)
 {
     struct contents *contents = context;
+    if (file_is_leftover(name)) {
+        return YOKE_OK;
+    }
     contents->n_entries++;
     const int64_t number = checkpoint_number(name);
     if (number < 0) {
@@ -108,6 +111,18 @@ yoke_status output_folder_last_checkpoint(const char *folder, int64_t *number_ou
     return YOKE_OK;
 }
 
+/* What a run that was killed had half written. */
+static yoke_status remove_leftover(const char *name, void *context)
+{
+    if (!file_is_leftover(name)) {
+        return YOKE_OK;
+    }
+    char *path = str_path(context, name);
+    const yoke_status status = path ? file_remove_tree(path) : YOKE_ERR_NO_MEMORY;
+    mem_free(path);
+    return status;
+}
+
 yoke_status output_folder_prepare(const char *folder, bool trains, bool overwrite,
                                   int64_t *resume_out)
 {
@@ -125,6 +140,7 @@ yoke_status output_folder_prepare(const char *folder, bool trains, bool overwrit
                          folder);
     }
     YOKE_TRY(file_make_directories(folder));
+    YOKE_TRY(file_list(folder, remove_leftover, (void *)(uintptr_t)folder));
     *resume_out = resume;
     return YOKE_OK;
 }
@@ -136,7 +152,7 @@ static yoke_status remove_checkpoint(const char *folder, int64_t number)
         return YOKE_ERR_NO_MEMORY;
     }
     log_info("Deleting older checkpoint [%s] due to args.save_total_limit", path);
-    const yoke_status status = file_remove_tree(path);
+    const yoke_status status = file_discard(path);
     mem_free(path);
     return status;
 }

@@ -1,7 +1,8 @@
 /* The output folder: what may be written there, and which checkpoints stand in it.
  *
- * Only checkpoint-<number> folders that hold a trainer_state.json are ever removed (by rotation); a
- * folder of that name without the file is somebody's own and stays, as does everything else. */
+ * Only checkpoint-<number> folders that hold a trainer_state.json are ever removed (by rotation),
+ * and the temporary files of processes that are gone; a folder of a checkpoint's name without the
+ * file is somebody's own and stays, as does everything else. */
 #ifndef LEARN_TRAIN_OUTPUT_FOLDER_H
 #define LEARN_TRAIN_OUTPUT_FOLDER_H
 
@@ -21,7 +22,8 @@ bool output_folder_is_checkpoint(const char *path);
 /* "FOLDER/checkpoint-NUMBER" (mem_free); NULL without memory. */
 char *output_folder_checkpoint_path(const char *folder, int64_t number);
 
-/* Makes the folder if need be. For training, a folder that is not empty is used when `overwrite` is
+/* Makes the folder if need be, and clears it of what a killed run had half written, which does not
+ * count as content. For training, a folder that is not empty is used when `overwrite` is
  * set, or when it holds a checkpoint: then *resume_out is its number, -1 otherwise. Else
  * YOKE_ERR_EXISTS. */
 yoke_status output_folder_prepare(const char *folder, bool trains, bool overwrite,

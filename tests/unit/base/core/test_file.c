@@ -2,6 +2,8 @@
 #include "support.h"
 
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/core/memory.h"
 #include "base/core/str.h"
@@ -134,6 +136,52 @@ static void folders_are_made_and_removed(void **state)
     mem_free(inner_link);
 }
 
+static void leftovers_are_those_of_processes_that_are_gone(void **state)
+{
+    (void)state;
+    char name[64];
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    snprintf(name, sizeof name, "a.yoke-tmp-%ld", (long)child);
+    assert_false(file_is_leftover(name)); /* not reaped: its number is taken */
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(file_is_leftover(name));
+    char *own = file_temporary_path("checkpoint-3");
+    assert_true(file_is_leftover(own));
+    assert_false(file_is_leftover("a.yoke-tmp-"));
+    assert_false(file_is_leftover("a.yoke-tmp-0"));
+    assert_false(file_is_leftover("a.yoke-tmp--1"));
+    snprintf(name, sizeof name, "a.yoke-tmp-%ld.bak", (long)child);
+    assert_false(file_is_leftover(name));
+    snprintf(name, sizeof name, "a.yoke-tmp-%ld", (long)getppid());
+    assert_false(file_is_leftover(name));
+    mem_free(own);
+}
+
+static void discarded_folders_are_gone_as_a_whole(void **state)
+{
+    (void)state;
+    char folder[64];
+    char *path = str_path(test_folder_make(folder), "sub");
+    char *file = str_path(path, "f");
+    EXPECT_OK(file_make_directories(path));
+    EXPECT_OK(file_write_all(file, "x", 1));
+    EXPECT_OK(file_discard(path));
+    assert_int_equal(rmdir(folder), 0); /* nothing is left in it */
+    EXPECT_FAIL(file_discard(path), YOKE_ERR_IO, "No such file");
+    mem_free(path);
+    mem_free(file);
+}
+
+static void a_folder_that_cannot_be_written_is_told(void **state)
+{
+    (void)state;
+    EXPECT_FAIL(file_make_directories("/proc/self/new"), YOKE_ERR_IO, "/proc/self/new: ");
+    EXPECT_FAIL(file_make_directories("/proc/sys"), YOKE_ERR_IO, "cannot write into");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +190,9 @@ int main(void)
         cmocka_unit_test(an_aborted_write_leaves_the_old_file),
         cmocka_unit_test(a_full_disk_is_one_line),
         cmocka_unit_test(folders_are_made_and_removed),
+        cmocka_unit_test(leftovers_are_those_of_processes_that_are_gone),
+        cmocka_unit_test(discarded_folders_are_gone_as_a_whole),
+        cmocka_unit_test(a_folder_that_cannot_be_written_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

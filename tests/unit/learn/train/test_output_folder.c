@@ -83,6 +83,28 @@ static void somebodys_files_are_safe(void **state)
     test_folder_remove(folder);
 }
 
+static void what_a_killed_run_left_is_cleared(void **state)
+{
+    (void)state;
+    char folder[64];
+    test_folder_make(folder);
+    int64_t resume;
+    char *file = str_path(folder, "config.json");
+    char *path = file_temporary_path(file);
+    EXPECT_OK(file_write_all(path, "x", 1));
+    make_folder(folder, "checkpoint-2.yoke-tmp-4194305", "vocab.txt"); /* above every pid */
+    make_folder(folder, "checkpoint-2.yoke-tmp-1", NULL);
+    EXPECT_FAIL(output_folder_prepare(folder, true, false, &resume), YOKE_ERR_EXISTS, folder);
+    assert_true(file_exists(path));
+    EXPECT_OK(output_folder_prepare(folder, true, true, &resume));
+    assert_false(file_exists(path));
+    expect_there(folder, "checkpoint-2.yoke-tmp-4194305", false);
+    expect_there(folder, "checkpoint-2.yoke-tmp-1", true);
+    mem_free(path);
+    mem_free(file);
+    test_folder_remove(folder);
+}
+
 static void rotation_keeps_the_newest_and_what_is_not_ours(void **state)
 {
     (void)state;
@@ -114,6 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_checkpoint_is_the_highest_number),
         cmocka_unit_test(somebodys_files_are_safe),
+        cmocka_unit_test(what_a_killed_run_left_is_cleared),
         cmocka_unit_test(rotation_keeps_the_newest_and_what_is_not_ours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
