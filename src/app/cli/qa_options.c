@@ -163,8 +163,14 @@ void qa_command_fini(struct qa_command *command)
     option_set_fini(&command->set);
 }
 
-static yoke_status check_asking(const struct qa_options *o)
+static yoke_status check_asking(const struct qa_command *command)
 {
+    const struct qa_options *o = &command->qa;
+    if (command->train.do_train || command->train.do_eval || o->save_features || o->save_logits) {
+        return yoke_fail(YOKE_ERR_INVALID,
+                         "--answer asks one question; run --do_train, --do_eval, --save_features "
+                         "and --save_logits without it");
+    }
     if (!o->model_name_or_path) {
         return yoke_fail(YOKE_ERR_INVALID,
                          "--answer needs --model_name_or_path, the folder of a trained model");
@@ -246,6 +252,10 @@ static yoke_status check_data(const struct qa_command *command)
                          "--%s 0 leaves not a single question; pass a larger number, or -1 for all",
                          nothing_to_train ? "max_train_samples" : "max_eval_samples");
     }
+    if (o->save_logits && !qa_command_evaluates(command)) {
+        return yoke_fail(YOKE_ERR_INVALID,
+                         "--save_logits needs an evaluation: pass --do_eval or --eval_strategy");
+    }
     if (o->doc_stride >= o->max_seq_length) {
         return yoke_fail(
             YOKE_ERR_INVALID,
@@ -265,7 +275,7 @@ yoke_status qa_command_check(const struct qa_command *command)
                          "work now");
     }
     if (o->answer) {
-        YOKE_TRY(check_asking(o));
+        YOKE_TRY(check_asking(command));
         return check_model(o);
     }
     if (o->context || o->context_file) {

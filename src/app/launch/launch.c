@@ -30,6 +30,7 @@
 #include "app/launch/rank_report.h"
 #include "base/core/clock.h"
 #include "base/core/env.h"
+#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "machine/topology/core_plan.h"
 
@@ -104,6 +105,11 @@ static yoke_status plan_cores(struct launcher *l)
 {
     for (int r = 0; r < l->job->n_ranks; r++) {
         YOKE_TRY(core_plan_share(r, l->job->n_ranks, &l->shares[r]));
+    }
+    if (l->shares[0].shared) {
+        log_warning("There are fewer cores to use than %d ranks: ranks share cores and wait for each "
+                    "other.",
+                    l->job->n_ranks);
     }
     return YOKE_OK;
 }

@@ -113,6 +113,10 @@ static void mistakes_are_named(void **state)
     expect_refused(line, YOKE_ERR_INVALID, "--doc_stride 64");
     expect_refused("--model_name_or_path . --answer Who?", YOKE_ERR_INVALID, "--context");
     expect_refused("--model_name_or_path . --context x", YOKE_ERR_INVALID, "--answer");
+    expect_refused("--model_name_or_path . --answer Who? --context x --do_eval", YOKE_ERR_INVALID,
+                   "--do_eval");
+    expect_refused("--model_name_or_path . --train_file train.json --do_train --save_logits x",
+                   YOKE_ERR_INVALID, "--save_logits needs an evaluation");
     struct qa_command command;
     EXPECT_FAIL(parse(&command, "--train_fil3 x"), YOKE_ERR_INVALID, "train_file");
     qa_command_fini(&command);
