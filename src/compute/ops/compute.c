@@ -30,7 +30,7 @@ yoke_status compute_init(struct compute *compute, enum isa_level level, int n_th
         return yoke_fail(YOKE_ERR_UNSUPPORTED, "compute: level %s asked for, this host has %s",
                          isa_level_name(level), isa_level_name(host));
     }
-    *compute = (struct compute){.level = level, .n_threads = n_threads};
+    *compute = (struct compute){.n_threads = n_threads};
     kernels_fill(&compute->kernels, level);
     if (level < host) {
         cap_onednn(level);

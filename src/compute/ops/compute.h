@@ -8,7 +8,6 @@
 
 struct compute {
     struct kernels kernels; /* filled from REF up to the level */
-    enum isa_level level;
     int n_threads;
 };
 

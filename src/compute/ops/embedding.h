@@ -15,7 +15,6 @@ struct embedding {
     const uint32_t *ids;
     const uint32_t *positions;
     const uint8_t *types;
-    size_t n_types;
     int64_t padding_id; /* this word gets no gradient; -1 for none */
 };
 

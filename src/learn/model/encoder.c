@@ -89,7 +89,6 @@ struct embedding pass_embedding(const struct pass *pass)
         .ids = pass->batch->ids,
         .positions = pass->batch->positions,
         .types = config->n_types > 0 ? pass->batch->types : NULL,
-        .n_types = config->n_types,
         .padding_id = config->padding_id,
     };
 }

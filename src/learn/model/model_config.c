@@ -93,10 +93,12 @@ static const struct {
 static yoke_status unsupported(const char *path, const char *key, const json_t *value)
 {
     struct str text = {0};
-    YOKE_TRY(json_print(&text, value, 0, false));
-    const yoke_status status =
-        yoke_fail(YOKE_ERR_UNSUPPORTED, "%s: \"%s\": %.100s is not supported by this version", path,
-                  key, str_text(&text));
+    yoke_status status = json_print(&text, value, 0, false);
+    if (status >= 0) {
+        status = yoke_fail(YOKE_ERR_UNSUPPORTED,
+                           "%s: \"%s\": %.100s is not supported by this version", path, key,
+                           str_text(&text));
+    }
     str_fini(&text);
     return status;
 }
@@ -276,7 +278,7 @@ static int set_saved_keys(json_t *json, const char *architecture)
 yoke_status model_config_write(const struct model_config *config, const char *architecture,
                                const char *folder)
 {
-    yoke_status status = YOKE_ERR_NO_MEMORY;
+    yoke_status status;
     json_t *json = json_deep_copy(config->json);
     char *path = str_path(folder, "config.json");
     if (!json || !path || set_saved_keys(json, architecture) != 0) {

@@ -39,7 +39,6 @@ static struct embedding fixture_init(struct fixture *f, int64_t padding_id, bool
                               .ids = f->ids,
                               .positions = f->positions,
                               .types = with_types ? f->types : NULL,
-                              .n_types = with_types ? TYPES : 0,
                               .padding_id = padding_id};
 }
 
