@@ -146,6 +146,12 @@ static void the_cause_is_told_from_the_consequence(void **state)
                          "while :; do sleep 0.01; done"),
                      3);
     expect_error("rank 1 of 2");
+    /* The peer that left is still on its way to its own exit code. */
+    assert_int_equal(run(2, false,
+                         "[ $RANK = 0 ] && { while ! [ -e $FOLDER/left ]; do sleep 0.01; done; "
+                         "exit 10; }; touch $FOLDER/left; sleep 0.3; exit 7"),
+                     7);
+    expect_error("rank 1 of 2");
 }
 
 static void last_words_come_along(void **state)

@@ -1,9 +1,12 @@
 /* The launcher.
  *
- *   running --a rank fails or a signal comes--> stopping (SIGTERM sent, or the signal)
+ *   running --a rank says that it lost a peer--> waiting
+ *   running, waiting --a rank fails by itself or a signal comes--> stopping (SIGTERM or the signal)
+ *   waiting --last_words_seconds--> stopping (SIGTERM sent)
  *   stopping --grace_seconds, or a second signal--> killing (SIGKILL sent)
  *   any of them --the last rank is reaped--> done
  *
+ * A lost peer has left its group and is about to end: it is given the time to say why.
  * The cause is told from its consequences at the end: a rank that lost its peer, or died of the
  * SIGTERM that stopped it, did not fail by itself. Of the ranks that did, the first one reaped is
  * reported. */
@@ -35,6 +38,7 @@
 #include "machine/topology/core_plan.h"
 
 static const double grace_seconds = 5.0;
+static const double last_words_seconds = 2.0;
 
 enum { CODE_CANNOT_START = 126 };
 
@@ -58,6 +62,7 @@ struct launcher {
     sigset_t old_mask;
     bool masked;
     int stop_signal;  /* 0: running */
+    double stop_time; /* when waiting becomes stopping, 0: not waiting */
     double kill_time; /* when stopping becomes killing */
     bool killed;
     int user_signal; /* what the user sent, 0: nothing */
@@ -265,6 +270,11 @@ static void stop_all(struct launcher *l, int signal, bool send)
     }
 }
 
+static bool lost_a_peer(const struct rank_process *rank)
+{
+    return rank->code == yoke_status_exit_code(YOKE_ERR_PEER_LOST);
+}
+
 static void reap(struct launcher *l)
 {
     for (int r = 0; r < l->job->n_ranks; r++) {
@@ -279,9 +289,15 @@ static void reap(struct launcher *l)
         rank->order = ++l->n_ended;
         l->n_running--;
     }
-    for (int r = 0; r < l->job->n_ranks; r++) {
-        if (l->ranks[r].order > 0 && l->ranks[r].code != 0 && l->stop_signal == 0) {
+    for (int r = 0; r < l->job->n_ranks && l->stop_signal == 0; r++) {
+        const struct rank_process *rank = &l->ranks[r];
+        if (rank->order == 0 || rank->code == 0) {
+            continue;
+        }
+        if (!lost_a_peer(rank)) {
             stop_all(l, SIGTERM, true);
+        } else if (l->stop_time == 0) {
+            l->stop_time = clock_now() + last_words_seconds;
         }
     }
 }
@@ -306,7 +322,7 @@ static void take_signal(struct launcher *l)
     }
 }
 
-/* Sleeps until something happens, 100 ms at most while the grace runs. */
+/* Sleeps until something happens, 100 ms at most while a time runs. */
 static void wait_for_events(struct launcher *l, struct pollfd *items)
 {
     nfds_t n = 0;
@@ -316,7 +332,7 @@ static void wait_for_events(struct launcher *l, struct pollfd *items)
             items[n++] = (struct pollfd){.fd = l->ranks[r].labels[i].from, .events = POLLIN};
         }
     }
-    poll(items, n, l->stop_signal != 0 ? 100 : -1);
+    poll(items, n, l->stop_signal != 0 || l->stop_time > 0 ? 100 : -1);
     for (int r = 0; r < l->job->n_ranks && l->job->label; r++) {
         for (int i = 0; i < 2; i++) {
             line_label_pump(&l->ranks[r].labels[i]);
@@ -330,6 +346,9 @@ static void supervise(struct launcher *l, struct pollfd *items)
         wait_for_events(l, items);
         take_signal(l);
         reap(l);
+        if (l->stop_signal == 0 && l->stop_time > 0 && clock_now() >= l->stop_time) {
+            stop_all(l, SIGTERM, true);
+        }
         if (l->stop_signal != 0 && !l->killed && clock_now() >= l->kill_time) {
             l->killed = true;
             send_to_all(l, SIGKILL);
@@ -341,8 +360,7 @@ static void supervise(struct launcher *l, struct pollfd *items)
 
 static bool failed_by_itself(const struct rank_process *rank)
 {
-    return rank->code != 0 && !rank->stopped &&
-           rank->code != yoke_status_exit_code(YOKE_ERR_PEER_LOST);
+    return rank->code != 0 && !rank->stopped && !lost_a_peer(rank);
 }
 
 /* The rank to report: the first that failed by itself, else the first that failed; -1 for none. */
