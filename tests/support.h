@@ -1,4 +1,5 @@
-/* What the tests share: cmocka with its prerequisites, checks of a status, and folders that vanish. */
+/* What the tests share: cmocka with its prerequisites, checks of a status, and folders that vanish.
+ */
 #ifndef TESTS_SUPPORT_H
 #define TESTS_SUPPORT_H
 

@@ -1,8 +1,8 @@
 /* The commands of the program: one table, one function a command.
  *
  * A command gets the words behind its name: argv[0] is the first of them, not the name. It returns
- * the exit code of the program and has printed what is to be said but for errors: those it leaves in
- * yoke_last_error(), and returns the status's exit code, for main prints the message once. */
+ * the exit code of the program and has printed what is to be said but for errors: those it leaves
+ * in yoke_last_error(), and returns the status's exit code, for main prints the message once. */
 #ifndef APP_CLI_COMMANDS_H
 #define APP_CLI_COMMANDS_H
 

@@ -112,9 +112,10 @@ static yoke_status plan_cores(struct launcher *l)
         YOKE_TRY(core_plan_share(r, l->job->n_ranks, &l->shares[r]));
     }
     if (l->shares[0].shared) {
-        log_warning("There are fewer cores to use than %d ranks: ranks share cores and wait for each "
-                    "other.",
-                    l->job->n_ranks);
+        log_warning(
+            "There are fewer cores to use than %d ranks: ranks share cores and wait for each "
+            "other.",
+            l->job->n_ranks);
     }
     return YOKE_OK;
 }

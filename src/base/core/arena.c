@@ -55,8 +55,8 @@ void *arena_push(struct arena *arena, size_t bytes)
     const size_t need = arena_need(bytes);
     if (bytes > SIZE_MAX / 2 || need > arena->size_bytes - arena->used_bytes) {
         (void)yoke_fail(YOKE_ERR_INTERNAL,
-                         "arena too small: %zu bytes asked, %zu of %zu in use; please report this",
-                         bytes, arena->used_bytes, arena->size_bytes);
+                        "arena too small: %zu bytes asked, %zu of %zu in use; please report this",
+                        bytes, arena->used_bytes, arena->size_bytes);
         return NULL;
     }
     unsigned char *piece = arena->base + arena->used_bytes;

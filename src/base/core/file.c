@@ -24,7 +24,8 @@ yoke_status file_map_open(const char *path, struct file_map *map_out)
     yoke_status status = YOKE_OK;
     struct stat info;
     void *data = NULL;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK a named pipe would be waited for before it can be refused. */
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
         return yoke_fail(errno == ENOENT || errno == ENOTDIR ? YOKE_ERR_NOT_FOUND : YOKE_ERR_IO,
                          "cannot open %s: %m", path);
@@ -140,8 +141,8 @@ yoke_status file_writer_commit(struct file_writer *writer)
 {
     yoke_status status = flush(writer);
     if (status == YOKE_OK && fsync(writer->fd) != 0 && errno != EINVAL && errno != EROFS) {
-        status = yoke_fail(YOKE_ERR_IO, "cannot write %s: %m; nothing was overwritten",
-                           writer->path);
+        status =
+            yoke_fail(YOKE_ERR_IO, "cannot write %s: %m; nothing was overwritten", writer->path);
     }
     if (status == YOKE_OK && rename(writer->temporary, writer->path) != 0) {
         status = yoke_fail(YOKE_ERR_IO, "cannot put %s in its place: %m", writer->path);

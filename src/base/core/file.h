@@ -18,7 +18,8 @@ struct file_map {
     size_t size_bytes;
 };
 
-/* YOKE_ERR_NOT_FOUND when PATH does not exist, YOKE_ERR_IO otherwise (a directory, no permission). */
+/* YOKE_ERR_NOT_FOUND when PATH does not exist, YOKE_ERR_IO otherwise (a directory, no permission).
+ */
 yoke_status file_map_open(const char *path, struct file_map *map_out) YOKE_MUST_USE;
 void file_map_close(struct file_map *map);
 

@@ -25,8 +25,9 @@ void mem_free(void *block);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t n);
 
-/* `bytes` zeroed bytes on a 64-byte boundary for arrays that kernels read, page aligned and with huge
- * pages asked for from 2 MiB up. NULL without memory. Free with mem_free_big and the same size. */
+/* `bytes` zeroed bytes on a 64-byte boundary for arrays that kernels read, page aligned and with
+ * huge pages asked for from 2 MiB up. NULL without memory. Free with mem_free_big and the same
+ * size. */
 void *mem_big(size_t bytes);
 void mem_free_big(void *block, size_t bytes);
 

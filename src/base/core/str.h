@@ -38,7 +38,8 @@ bool str_ends_with(const char *text, const char *suffix);
  * of at most 63 bytes; longer words give a large number. */
 unsigned str_distance(const char *a, const char *b);
 
-/* "12,345": thousands separated by commas, as the reference's log lines have it. Returns `buffer`. */
+/* "12,345": thousands separated by commas, as the reference's log lines have it. Returns `buffer`.
+ */
 char *str_thousands(int64_t value, char buffer[static 32]);
 
 #endif

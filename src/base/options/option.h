@@ -24,8 +24,8 @@ enum option_type {
 enum option_source { OPTION_FROM_DEFAULT, OPTION_FROM_FILE, OPTION_FROM_ENV, OPTION_FROM_FLAG };
 
 struct option_def {
-    const char *name;         /* "num_train_epochs"; on the command line '-' and '_' are the same */
-    const char *aliases;      /* other names, "a,b", or NULL; an alias of a bool may be "!no_x": it negates */
+    const char *name;    /* "num_train_epochs"; on the command line '-' and '_' are the same */
+    const char *aliases; /* other names, "a,b", or NULL; one of a bool that begins with ! negates */
     enum option_type type;
     const char *default_text; /* NULL: unset (strings only) */
     const char *range;        /* numbers: "1..", "0..1", ">0", or NULL; choices: "no,steps,epoch" */
@@ -59,8 +59,8 @@ yoke_status option_set_init(struct option_set *set, const struct option_table *t
                             size_t n_tables) YOKE_MUST_USE;
 void option_set_fini(struct option_set *set);
 
-/* Sets one option by name (or alias, or unique prefix) from text. `text` NULL means the bare flag: true
- * for a bool, an error otherwise. A value of weaker source than the present one is dropped. */
+/* Sets one option by name (or alias, or unique prefix) from text. `text` NULL means the bare flag:
+ * true for a bool, an error otherwise. A value of weaker source than the present one is dropped. */
 yoke_status option_set_value(struct option_set *set, const char *name, const char *text,
                              enum option_source source) YOKE_MUST_USE;
 
@@ -74,10 +74,12 @@ yoke_status option_set_parse(struct option_set *set, int argc, char **argv,
 /* Where the option's value came from; `name` must be one of the records' names. */
 enum option_source option_set_source(const struct option_set *set, const char *name);
 
-/* The choice of that index as it is written. Owned by the caller (mem_free); NULL without memory. */
+/* The choice of that index as it is written. Owned by the caller (mem_free); NULL without memory.
+ */
 char *option_choice_text(const struct option_def *def, int index);
 
-/* The help page on standard output: one heading a group, one option with its default and sentence. */
+/* The help page on standard output: one heading a group, one option with its default and sentence.
+ */
 void option_set_help(const struct option_set *set);
 
 /* Prints "unknown X 'NAME'; did you mean 'NEAREST'?" into the error. `names` ends with NULL. */

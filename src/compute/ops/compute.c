@@ -4,8 +4,9 @@
 #include <dnnl.h>
 #include <omp.h>
 
-/* oneDNN chooses its own level; a run that is capped must be capped as a whole. oneDNN takes the cap once, before
- * its first product: a later call changes nothing, and its refusal is no error. It has no level below SSE4.1. */
+/* oneDNN chooses its own level; a run that is capped must be capped as a whole. oneDNN takes the
+ * cap once, before its first product: a later call changes nothing, and its refusal is no error. It
+ * has no level below SSE4.1. */
 static void cap_onednn(enum isa_level level)
 {
     static const dnnl_cpu_isa_t caps[ISA_AMX] = {

@@ -12,7 +12,8 @@ struct compute {
 };
 
 /* Fills the kernel table for `level` and sets the threads (OpenMP and oneDNN) to `n_threads`. */
-yoke_status compute_init(struct compute *compute, enum isa_level level, int n_threads) YOKE_MUST_USE;
+yoke_status compute_init(struct compute *compute, enum isa_level level,
+                         int n_threads) YOKE_MUST_USE;
 void compute_fini(struct compute *compute);
 
 #endif

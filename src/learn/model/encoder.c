@@ -27,8 +27,8 @@ yoke_status encoder_create(const struct model_config *config, const struct param
     encoder->max_seqs = max_seqs;
     encoder->max_len = max_len;
     encoder->training = training;
-    const yoke_status status = activations_init(&encoder->activations, config, compute, max_tokens,
-                                                max_len, training);
+    const yoke_status status =
+        activations_init(&encoder->activations, config, compute, max_tokens, max_len, training);
     if (status < 0) {
         encoder_destroy(encoder);
         return status;
@@ -128,8 +128,8 @@ static yoke_status attend(const struct pass *pass, size_t index, const float *x)
     float *sublayer = encoder->activations.sublayer;
     YOKE_TRY(linear_forward(compute, n, hidden, 3 * hidden, x, values + params->qkv_weight,
                             values + params->qkv_bias, layer->qkv));
-    const struct dropout on_scores = pass_dropout(pass, encoder->config->attention_dropout,
-                                                  encoder_site(index, SITE_ATTENTION));
+    const struct dropout on_scores =
+        pass_dropout(pass, encoder->config->attention_dropout, encoder_site(index, SITE_ATTENTION));
     attention_forward(compute, &pass->shape, &on_scores, &pass->at, layer->qkv, layer->context,
                       layer->lse, encoder->activations.op_scratch);
     YOKE_TRY(linear_forward(compute, n, hidden, hidden, layer->context, values + params->out_weight,

@@ -95,9 +95,9 @@ static yoke_status unsupported(const char *path, const char *key, const json_t *
     struct str text = {0};
     yoke_status status = json_print(&text, value, 0, false);
     if (status >= 0) {
-        status = yoke_fail(YOKE_ERR_UNSUPPORTED,
-                           "%s: \"%s\": %.100s is not supported by this version", path, key,
-                           str_text(&text));
+        status =
+            yoke_fail(YOKE_ERR_UNSUPPORTED, "%s: \"%s\": %.100s is not supported by this version",
+                      path, key, str_text(&text));
     }
     str_fini(&text);
     return status;

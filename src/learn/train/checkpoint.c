@@ -182,9 +182,9 @@ static yoke_status read_moment(const struct safetensors *file, const char *path,
     }
     const struct tensor_info *info = safetensors_get(file, index);
     if (info->dtype != TENSOR_F32 || info->n_elements != param_size(param)) {
-        return yoke_fail(
-            YOKE_ERR_FORMAT, "%s: tensor %s has %zu elements of type %s, expected %zu of F32", path,
-            name, info->n_elements, tensor_dtype_name(info->dtype), param_size(param));
+        return yoke_fail(YOKE_ERR_FORMAT,
+                         "%s: tensor %s has %zu elements of type %s, expected %zu of F32", path,
+                         name, info->n_elements, tensor_dtype_name(info->dtype), param_size(param));
     }
     copy_into_shard(o, param, safetensors_data(file, index), shard);
     return YOKE_OK;

@@ -14,6 +14,12 @@ static void maps_say_what_is_wrong(void **state)
     struct file_map map;
     EXPECT_FAIL(file_map_open("/no/such/file", &map), YOKE_ERR_NOT_FOUND, "/no/such/file");
     EXPECT_FAIL(file_map_open("/tmp", &map), YOKE_ERR_IO, "not a regular file");
+    char folder[64];
+    char *pipe = str_path(test_folder_make(folder), "pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    EXPECT_FAIL(file_map_open(pipe, &map), YOKE_ERR_IO, "not a regular file");
+    mem_free(pipe);
+    test_folder_remove(folder);
 }
 
 static void written_files_read_back(void **state)
@@ -79,8 +85,8 @@ static void a_full_disk_is_one_line(void **state)
 {
     (void)state;
     struct file_writer writer;
-    /* /dev/full accepts the open and refuses every write: the writer's temporary cannot live there, so the
-     * descriptor is exchanged. */
+    /* /dev/full accepts the open and refuses every write: the writer's temporary cannot live there,
+     * so the descriptor is exchanged. */
     char folder[64];
     char *path = str_path(test_folder_make(folder), "file");
     EXPECT_OK(file_write_all(path, "old", 3));

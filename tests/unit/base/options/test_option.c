@@ -232,7 +232,8 @@ static void the_environment_stands_between_file_and_flag(void **state)
 static void choices_have_their_text(void **state)
 {
     (void)state;
-    const struct option_def def = {.name = "when", .type = OPTION_CHOICE, .range = "no,steps,epoch"};
+    const struct option_def def = {
+        .name = "when", .type = OPTION_CHOICE, .range = "no,steps,epoch"};
     static const char *const wanted[] = {"no", "steps", "epoch"};
     for (int i = 0; i < 3; i++) {
         char *text = option_choice_text(&def, i);
