@@ -5,6 +5,7 @@ import pickle
 import re
 import resource
 import subprocess
+import time
 
 import pytest
 import tiny
@@ -180,3 +181,47 @@ def test_malformed_context(model, tmp_path):
     answer = re.search(b"Answer:      (.*)\n", done.stdout).group(1)
     assert answer in b"\xe2\x82\x80|\x80|The|old|mill|.".split(b"|")
     assert b"\xc2\xab" + answer + b"\xc2\xbb" in done.stdout
+
+
+def test_output_that_nobody_takes(model):
+    """A full disk behind standard output is an error; a closed stream takes no other file's place."""
+    ask = [os.environ["YOKE"], "qa", "--model_name_or_path", str(model), "--answer", "Who?"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*ask, "--context", "Anna."], stdout=full, stderr=subprocess.PIPE, text=True, timeout=300)
+    assert done.returncode == 7
+    assert "standard output" in done.stderr
+    waiting = subprocess.Popen([*ask, "--context_file", "-"], stdin=subprocess.PIPE, preexec_fn=lambda: os.close(1))
+    try:
+        end = time.monotonic() + 60
+        link = f"/proc/{waiting.pid}/fd/1"
+        while time.monotonic() < end and not (os.path.islink(link) and os.readlink(link) == "/dev/null"):
+            time.sleep(0.01)
+        assert os.readlink(link) == "/dev/null"
+    finally:
+        waiting.communicate(b"Anna.", timeout=300)
+    assert waiting.returncode == 0
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_folders_that_cannot_be_written(model, ranks, tmp_path):
+    """Told before training, with the system's reason, also by the rank that knows it."""
+    expect_error(["/proc/sys", "cannot write into"], *train(model, GOOD, "/proc/sys", "--overwrite_output_dir"), ranks=ranks)
+    expect_error(["--output_dir"], *train(model, GOOD, ""), ranks=ranks)
+    (tmp_path / "file").touch()
+    expect_error(["file"], *train(model, GOOD, tmp_path / "file"), ranks=ranks)
+
+
+def test_a_killed_run_is_cleared_away(model, tmp_path):
+    """Half of a checkpoint is never taken for one, and the next run removes it."""
+    out = tmp_path / "out"
+    tiny.run(*train(model, GOOD, out, "--save_steps", 2))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    half = out / f"checkpoint-9.yoke-tmp-{gone.pid}"
+    half.mkdir()
+    (half / "vocab.txt").touch()
+    os.rename(out / "checkpoint-3", out / "checkpoint-003")
+    printed = tiny.run(*train(model, GOOD, out, "--save_steps", 2))
+    assert "checkpoint-2" in printed
+    assert not half.exists()
+    assert (out / "checkpoint-3").is_dir() and (out / "checkpoint-003").is_dir()
