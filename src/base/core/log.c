@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/core/clock.h"
+#include "base/core/str.h"
 
 static atomic_int least_level = LOG_INFO;          /* relaxed: set once at start */
 static void (*_Atomic line_hook)(int before_line); /* set by base/term while a bar is drawn */
@@ -52,6 +53,7 @@ void log_write(enum log_level level, const char *file, int line, const char *for
     if (n > (int)sizeof text - 2) {
         n = (int)sizeof text - 2;
     }
+    str_keep_one_line(text);
     text[n++] = '\n';
     void (*hook)(int) = atomic_load(&line_hook);
     if (hook) {

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/core/str.h"
+
 enum { MESSAGE_BYTES = 1024 };
 
 static _Thread_local char last_message[MESSAGE_BYTES];
@@ -47,17 +49,6 @@ const char *yoke_last_error(void)
     return last_message;
 }
 
-/* User data ends up in messages; a line break or an escape sequence in it must not break the one
- * line or the terminal. Bytes above 0x7f stay: they are UTF-8. */
-static void keep_one_line(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = '?';
-        }
-    }
-}
-
 void yoke_message_set(const char *format, ...)
 {
     const int saved_errno = errno;
@@ -67,7 +58,7 @@ void yoke_message_set(const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    keep_one_line(message);
+    str_keep_one_line(message);
     memcpy(last_message, message, sizeof message);
     errno = saved_errno;
 }

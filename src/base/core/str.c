@@ -101,6 +101,16 @@ bool str_to_double(const char *text, double *value_out)
     return true;
 }
 
+/* Bytes above 0x7f stay: they are UTF-8. */
+void str_keep_one_line(char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
 bool str_ends_with(const char *text, const char *suffix)
 {
     const size_t n = strlen(text);

@@ -32,6 +32,10 @@ char *str_path(const char *directory, const char *name);
 bool str_to_int64(const char *text, int64_t *value_out);
 bool str_to_double(const char *text, double *value_out);
 
+/* Control characters become '?': user data ends up in messages, and a line break or an escape
+ * sequence in it must not break the one line or the terminal. */
+void str_keep_one_line(char *text);
+
 bool str_ends_with(const char *text, const char *suffix);
 
 /* Edit distance (optimal string alignment; V. I. Levenshtein 1966 with adjacent swaps) of two words

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "base/core/arena.h"
+#include "base/core/log.h"
 #include "base/core/memory.h"
 #include "base/core/str.h"
 
@@ -83,6 +84,26 @@ static void big_blocks_are_aligned(void **state)
         mem_free_big(block, sizes[i]);
     }
     assert_null(mem_big(SIZE_MAX - 5));
+}
+
+static void a_log_line_stays_one_line(void **state)
+{
+    (void)state;
+    char text[256];
+    int ends[2];
+    const int old = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    dup2(ends[1], STDERR_FILENO);
+    log_warning("weights a\nb\033[1m é");
+    dup2(old, STDERR_FILENO);
+    const ssize_t n = read(ends[0], text, sizeof text - 1);
+    assert_true(n > 0);
+    text[n] = '\0';
+    assert_non_null(strstr(text, ">> weights a?b?[1m é\n"));
+    assert_true(strchr(text, '\n') == text + n - 1);
+    close(old);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void arenas_hand_out_what_they_have(void **state)
@@ -184,6 +205,7 @@ int main(void)
         cmocka_unit_test(memory_is_zeroed_checked_and_counted),
         cmocka_unit_test(growing_keeps_the_contents),
         cmocka_unit_test(big_blocks_are_aligned),
+        cmocka_unit_test(a_log_line_stays_one_line),
         cmocka_unit_test(arenas_hand_out_what_they_have),
         cmocka_unit_test(strings_grow),
         cmocka_unit_test(numbers_are_whole_texts),
