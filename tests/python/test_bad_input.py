@@ -202,6 +202,10 @@ def test_output_that_nobody_takes(model):
     assert waiting.returncode == 0
 
 
+def test_help_is_printed_once():
+    assert tiny.run("--help", ranks=2).count("--learning_rate X") == 1
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_folders_that_cannot_be_written(model, ranks, tmp_path):
     """Told before training, with the system's reason, also by the rank that knows it."""

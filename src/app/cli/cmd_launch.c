@@ -94,10 +94,11 @@ static yoke_status launch_job(const struct launch_options *options, int n_words,
     YOKE_TRY(MEM_NEW(argv, (size_t)n_words + 2));
     argv[0] = program;
     memcpy(argv + 1, words, (size_t)n_words * sizeof *argv);
+    const bool one_page = command_asks_for_help(n_words - 1, words + 1);
     const struct launch_job job = {
         .program = program,
         .argv = argv,
-        .n_ranks = (int)options->n_ranks,
+        .n_ranks = one_page ? 1 : (int)options->n_ranks,
         .port = (int)options->port,
         .label = options->label,
         .bind = options->bind,

@@ -1,6 +1,4 @@
 /* `yoke qa`: the job of run_qa.py. */
-#include <string.h>
-
 #include "app/cli/commands.h"
 #include "app/cli/qa_ask.h"
 #include "app/cli/qa_debug.h"
@@ -132,19 +130,9 @@ static yoke_status run(struct qa_command *command, int argc, char **argv)
     return status;
 }
 
-static bool asks_for_help(int argc, char **argv)
-{
-    for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            return true;
-        }
-    }
-    return argc == 0;
-}
-
 int cmd_qa(int argc, char **argv)
 {
-    if (asks_for_help(argc, argv)) {
+    if (command_asks_for_help(argc, argv)) {
         return yoke_status_exit_code(qa_command_help());
     }
     struct qa_command command;

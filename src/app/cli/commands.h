@@ -6,6 +6,9 @@
 #ifndef APP_CLI_COMMANDS_H
 #define APP_CLI_COMMANDS_H
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/core/status.h"
 
 struct command {
@@ -13,6 +16,17 @@ struct command {
     int (*run)(int argc, char **argv);
     const char *doc; /* one sentence for `yoke --help` */
 };
+
+/* Whether a job's words ask for its help page; a job without a word needs it. */
+static inline bool command_asks_for_help(int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            return true;
+        }
+    }
+    return argc == 0;
+}
 
 int cmd_launch(int argc, char **argv);
 int cmd_qa(int argc, char **argv);
