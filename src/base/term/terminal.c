@@ -36,20 +36,10 @@ void term_print(const char *format, ...)
     fflush(stdout);
 }
 
-static bool has_colour(int fd)
-{
-    const char *term = env_get("TERM");
-    return isatty(fd) && !env_get("NO_COLOR") && term && strcmp(term, "dumb") != 0;
-}
-
 bool term_out_has_colour(void)
 {
-    return has_colour(STDOUT_FILENO);
-}
-
-bool term_err_has_colour(void)
-{
-    return has_colour(STDERR_FILENO);
+    const char *term = env_get("TERM");
+    return isatty(STDOUT_FILENO) && !env_get("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
 bool term_is_interactive(void)

@@ -12,9 +12,8 @@
  * room and comes back. */
 void term_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* True when standard output (error) is a terminal that understands colours and NO_COLOR is unset. */
+/* True when standard output is a terminal that understands colours and NO_COLOR is unset. */
 bool term_out_has_colour(void);
-bool term_err_has_colour(void);
 
 /* True when standard error is a terminal. */
 bool term_is_interactive(void);
