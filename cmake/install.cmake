@@ -1,5 +1,4 @@
-# make install: the program, the public headers, the licence.
+# make install: the program and its papers. The public headers follow with the library that they declare.
 include(GNUInstallDirs)
 install(TARGETS yoke RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
